@@ -7,6 +7,7 @@
 #include "photonrail/controller.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/study/cost.hpp"
+#include "photonrail/study/explanation.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
 
@@ -56,14 +57,6 @@ struct Utilisation {
   [[nodiscard]] double circuits() const { return switching < 1.0 ? rail_ports / (1.0 - switching) : 0.0; }
 };
 
-/// Says why a number is what it is, or that a setting has no effect.
-struct Note {
-  std::string id;    ///< "one-tier": the same for every result
-  std::string key;   ///< JSON pointer of the setting that it is about; "" where there is none
-  std::string text;  ///< a sentence with its number
-  double value = 0.0;
-};
-
 struct RunResult {
   /// Makespans of the same scenario under several seeds, RunResult::seed among them.
   struct Spread {
@@ -91,19 +84,19 @@ struct RunResult {
   /// member is done, waits for circuits included; and how long rounds of operations, or pairs, waited for circuits.
   std::map<Dimension, DurationHistogram> operation_times;
   std::map<Dimension, DurationHistogram> circuit_waits;
-  std::optional<Utilisation> utilisation;  ///< none of a bound
+  std::optional<Utilisation> utilisation;     ///< none of a bound
   std::optional<CriticalPath> critical_path;  ///< RunSpec::critical_path; none of several jobs, and of a bound
-  ClusterSpec cluster{};                   ///< as it was simulated
-  ControllerSpec controller{};             ///< as it was simulated; of several jobs each has its own
-  ScenarioSource source{};                 ///< of the scenario
-  std::vector<StageMemory> memory;         ///< of a generated training job, by pipeline stage; else empty
-  std::optional<TrainingWork> work;        ///< of a generated training job: of one step
-  double peak_tflops = 0.0;                ///< of the GPUs of all ranks together
-  std::string infeasible;                  ///< Scenario::infeasible()
-  std::vector<std::string> warnings;       ///< Scenario::warnings(), and what the run adds
-  std::vector<Note> notes;                 ///< why numbers are what they are, and which settings have no effect
-  std::vector<std::string> choices;        ///< what "auto" took for which collective, and why: each line is complete
-  EngineSummary engine;                    ///< of what was simulated
+  ClusterSpec cluster{};                      ///< as it was simulated
+  ControllerSpec controller{};                ///< as it was simulated; of several jobs each has its own
+  ScenarioSource source{};                    ///< of the scenario
+  std::vector<StageMemory> memory;            ///< of a generated training job, by pipeline stage; else empty
+  std::optional<TrainingWork> work;           ///< of a generated training job: of one step
+  double peak_tflops = 0.0;                   ///< of the GPUs of all ranks together
+  std::string infeasible;                     ///< Scenario::infeasible()
+  std::vector<std::string> warnings;          ///< Scenario::warnings(), and what the run adds
+  std::vector<Note> notes;                    ///< why numbers are what they are, and which settings have no effect
+  std::vector<std::string> choices;           ///< what "auto" took for which collective, and why: each line is complete
+  EngineSummary engine;                       ///< of what was simulated
   FoldingSummary folding;
   Time start{};  ///< of one of several jobs: when it began. Its makespan and iterations count from then on
   std::optional<Duration> alone{};  ///< of one of several jobs: its makespan with the cluster to itself

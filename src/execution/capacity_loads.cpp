@@ -64,7 +64,8 @@ CapacityLoads::Entry CapacityLoads::enter(const Operation& op, const Fabric& fab
   std::vector<CapacityLoad> loads = measure(op, fabric);
   const double sent = static_cast<double>(op.plan().wire_bytes().count) / op.members();
   for (const CapacityLoad& load : loads) {
-    if (load.place.is_uplink() && sent > 0.0) members_over_an_uplink_ = std::max(members_over_an_uplink_, load.bytes / sent);
+    if (load.place.is_uplink() && sent > 0.0)
+      members_over_an_uplink_ = std::max(members_over_an_uplink_, load.bytes / sent);
   }
   if (op.demand != 0) {
     for (const CapacityLoad& load : loads) uneven_[load.place] += load.bytes;

@@ -27,7 +27,8 @@ class CapacityLoads {
   /// part. Forwarded bytes count once.
   Bytes count(const Operation& op, const fabric::Fabric& fabric);
 
-  /// The loads of one operation, ascending by place, of its whole group. REQUIRES: it has started, and the object remembers.
+  /// The loads of one operation, ascending by place, of its whole group. REQUIRES: it has started, and the object
+  /// remembers.
   [[nodiscard]] const std::vector<CapacityLoad>& load_of(std::uint32_t sequence) const;
   /// The loads of all operations that have started, ascending by place: of the uplinks alone, unless the object remembers.
   [[nodiscard]] std::vector<CapacityLoad> totals() const;

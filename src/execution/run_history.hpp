@@ -39,7 +39,7 @@ struct MemberRecord {
 struct OperationRecord {
   std::uint32_t sequence = 0;
   CommunicatorId communicator;
-  Time started = Time::never();        ///< when its first member ran or waited for circuits
+  Time started = Time::never();  ///< when its first member ran or waited for circuits
   std::vector<MemberRecord> members{};
   std::size_t done = 0;  ///< members
 };
@@ -49,7 +49,7 @@ struct Completion {
   static constexpr std::uint32_t kComputation = ~std::uint32_t{0};
 
   Time at{};
-  std::uint32_t record = 0;              ///< of computations() or operations()
+  std::uint32_t record = 0;             ///< of computations() or operations()
   std::uint32_t member = kComputation;  ///< of the operation's `members`
   [[nodiscard]] bool is_computation() const { return member == kComputation; }
 };
@@ -91,10 +91,10 @@ class RunHistory : public Observer {
   std::vector<std::size_t> offsets_;  // by rank, of its first task
   std::vector<ComputationRecord> computations_;
   std::vector<OperationRecord> operations_;
-  std::map<std::uint32_t, std::uint32_t> open_;         // by sequence: into operations_
-  std::vector<std::vector<Completion>> completed_;      // by rank
-  std::vector<std::uint32_t> positions_;                // by iteration, rank and task: into completed_ of the rank
-  std::vector<std::vector<Time>> iteration_ends_;       // by rank
+  std::map<std::uint32_t, std::uint32_t> open_;     // by sequence: into operations_
+  std::vector<std::vector<Completion>> completed_;  // by rank
+  std::vector<std::uint32_t> positions_;            // by iteration, rank and task: into completed_ of the rank
+  std::vector<std::vector<Time>> iteration_ends_;   // by rank
 };
 
 }  // namespace photonrail::execution

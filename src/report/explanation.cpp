@@ -56,15 +56,17 @@ std::string path_text(const RunResult& result, int width) {
   }
   if (shown < path.parts.size()) text += part_line(std::to_string(path.parts.size() - shown) + " others", rest, whole);
   if (path.busiest) {
-    text += "  " + wrapped("busiest on it: " + path.busiest->name + ", " + number("%.0f %% busy", 100.0 * path.busiest->utilisation) +
-                        " in its " + to_text(path.busiest->time),
-                    static_cast<std::size_t>(std::max(width, 60)));
+    text += "  " + wrapped("busiest on it: " + path.busiest->name + ", " +
+                               number("%.0f %% busy", 100.0 * path.busiest->utilisation) + " in its " +
+                               to_text(path.busiest->time),
+                           static_cast<std::size_t>(std::max(width, 60)));
   }
   return text;
 }
 
 std::string worth_text(std::span<const Worth> worth, Duration step) {
-  std::string text = pad_right("each changed alone, run again", 48) + pad_left("step", 14) + pad_left("shorter by", 14) + "\n";
+  std::string text =
+      pad_right("each changed alone, run again", 48) + pad_left("step", 14) + pad_left("shorter by", 14) + "\n";
   text += pad_right("  as it is", 48) + pad_left(to_text(step), 14) + "\n";
   for (const Worth& of : worth) {
     const std::string what = "  " + std::string(of.resource->name) + ", " + std::string(of.resource->change);

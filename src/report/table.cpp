@@ -215,8 +215,15 @@ void add_reconfigurations(Rows& rows) {
 void add_utilisation(Rows& rows) {
   const auto share = [&rows](const char* label, auto of) {
     if (!rows.any([&](const RunResult& run) { return run.utilisation && of(*run.utilisation) > 0.0; })) return;
-    rows.add(label, [of](const RunResult& run) { return run.utilisation ? percent(of(*run.utilisation)) : kNothing; });
+    rows.add(label, [of](const RunResult& run) {
+      const double busy = run.utilisation ? of(*run.utilisation) : 0.0;
+      return busy > 0.0 ? percent(busy) : std::string(kNothing);
+    });
   };
+  const auto sends = [](const RunResult& run) {
+    return run.utilisation && run.utilisation->rail_ports + run.utilisation->scale_up > 0.0;
+  };
+  if (!rows.any(sends)) return;
   rows.heading("busy, mean over the run");
   share("  NIC ports", [](const Utilisation& u) { return u.rail_ports; });
   share("  scale-up ports", [](const Utilisation& u) { return u.scale_up; });

@@ -67,7 +67,8 @@ constexpr const char* kLateStart = "late start of a rank";
 std::string common_name(std::string_view name) {
   const auto digit = std::find_if(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
   std::string text(name.begin(), digit);
-  while (!text.empty() && (std::ispunct(static_cast<unsigned char>(text.back())) != 0 || text.back() == ' ')) text.pop_back();
+  while (!text.empty() && (std::ispunct(static_cast<unsigned char>(text.back())) != 0 || text.back() == ' '))
+    text.pop_back();
   return text;
 }
 
@@ -160,7 +161,8 @@ PathWalk::Step PathWalk::explain(Position p) {
   return cause({record.rank, record.task, record.iteration});
 }
 
-// A member that was late waits for the operation from its own arrival on; the others from when the last that is needed came.
+// A member that was late waits for the operation from its own arrival on; the others from when the last that is needed
+// came.
 PathWalk::Step PathWalk::explain_operation(const OperationRecord& record, const Completion& done) {
   const MemberRecord& member = record.members[done.member];
   const TaskOfRank own{member.rank, member.task, member.iteration};
@@ -300,7 +302,8 @@ std::optional<Dimension> PathWalk::dimension_before(RankId rank, Time at) const 
 
 // ---- stretches of one kind together
 
-using PathKey = std::tuple<PathPart::Kind, std::string, std::optional<Dimension>, std::optional<Dimension>, std::optional<Place>>;
+using PathKey =
+    std::tuple<PathPart::Kind, std::string, std::optional<Dimension>, std::optional<Dimension>, std::optional<Place>>;
 
 struct PathSums {
   std::map<PathKey, PathPart> parts;

@@ -5,7 +5,7 @@
 #include "execution/operation_table.hpp"
 #include "execution/run_history.hpp"
 #include "fabric/fabric.hpp"
-#include "photonrail/accounting.hpp"
+#include "photonrail/study/explanation.hpp"
 
 namespace photonrail::run {
 

@@ -69,7 +69,7 @@ Found idle_uplinks(const Scenario& scenario, const RunResult& result) {
                     brief(share) + " has no effect.",
                 0.0};
   }
-  const bool once = of.members > 0.0 && of.members < 1.0 + 1e-9;
+  const bool once = of.members > 0.0 && of.members < 1.0 + 1e-5;
   return Note{"uplinks", key,
               std::string(once ? "Groups on the rails cross each " + below + " once, as rings do: its" : "The busiest") +
                   " uplinks are busy " + per_cent(of.busiest) + " of the time, so oversubscription " + brief(share) +
@@ -92,8 +92,8 @@ Found idle_gpus(const Scenario& scenario, const RunResult&) {
 Found no_rail_traffic(const Scenario& scenario, const RunResult& result) {
   if (!scenario.jobs.empty() || !result.utilisation || result.utilisation->rail_ports > 0.0) return {};
   if (result.makespan == Duration{}) return {};
-  return Note{"no-rail-traffic", "/cluster/rail",
-              "No byte crosses a rail: NICs, rails and the controller have no effect.", 0.0};
+  return Note{"no-rail-traffic", "/cluster/rail", "No byte crosses a rail: NICs, rails and the controller have no effect.",
+              0.0};
 }
 
 // Dimensions that circuits were changed for, and how often from one to another.
@@ -129,8 +129,9 @@ Found first_step(const Scenario& scenario, const RunResult& result) {
   if (!steady || result.iterations.front() <= *steady) return {};
   const Duration more = result.iterations.front() - *steady;
   return Note{"first-step", "/run/iterations",
-              "The first step takes " + brief_time(more) + " more than later ones, as it lights its circuits; \"step\" is the mean "
-              "of the later ones.",
+              "The first step takes " + brief_time(more) +
+                  " more than later ones, as it lights its circuits; \"step\" is the mean "
+                  "of the later ones.",
               to_seconds(more)};
 }
 
@@ -201,8 +202,8 @@ namespace run {
 
 void add_notes(const Scenario& scenario, RunResult& result) {
   constexpr Found (*kNotes[])(const Scenario&, const RunResult&) = {
-      &binds,      &one_tier,     &idle_uplinks,       &idle_gpus,    &no_rail_traffic, &never_switches,
-      &hidden_switching, &first_step, &unused_share, &unused_accuracy, &nothing_drawn};
+      &binds,      &one_tier,     &idle_uplinks,    &idle_gpus,    &no_rail_traffic, &never_switches, &hidden_switching,
+      &first_step, &unused_share, &unused_accuracy, &nothing_drawn};
   for (const auto find : kNotes) {
     if (Found note = find(scenario, result)) result.notes.push_back(*std::move(note));
   }
@@ -241,8 +242,8 @@ std::vector<Note> notes_of(std::span<const RunResult> results) {
       const double saved = 1.0 - to_seconds(optical.step_time()) / to_seconds(electrical.step_time());
       const bool tiers = electrical.cluster.plant().two_tier() && electrical.cluster.rail.oversubscription > 1.0;
       notes.push_back({"faster-than-electrical", "/cluster/rail/kind",
-                       optical.name + " is " + per_cent(saved) + " faster than " + electrical.name + ", whose rails are electrical: " +
-                           (tiers ? "its uplinks are oversubscribed, and " : "") +
+                       optical.name + " is " + per_cent(saved) + " faster than " + electrical.name +
+                           ", whose rails are electrical: " + (tiers ? "its uplinks are oversubscribed, and " : "") +
                            "messages that overlap share a port there, where circuits let one go first.",
                        saved});
     }

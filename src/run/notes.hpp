@@ -1,4 +1,5 @@
-// Notes say why a number of a result is what it is, and which settings have no effect: a sentence with its number and its key.
+// Notes say why a number of a result is what it is, and which settings have no effect: a sentence with its number and its
+// key.
 #pragma once
 
 #include "photonrail/result.hpp"

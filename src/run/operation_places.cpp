@@ -95,7 +95,7 @@ OperationPlaces::Found OperationPlaces::find(std::uint32_t operation, Duration r
 
 std::string OperationPlaces::name_of(const fabric::Place& capacity) const {
   const std::string number = std::to_string(capacity.number);
-  const std::string gpu = fabric_.folded() ? "a GPU of a class" : "GPU " + number;
+  const std::string gpu = fabric_.folded() ? "a GPU" : "GPU " + number;
   switch (capacity.kind) {
     case fabric::Place::Kind::kScaleUp:
       return "scale-up ports of " + gpu;

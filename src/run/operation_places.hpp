@@ -5,7 +5,7 @@
 #include "execution/capacity_loads.hpp"
 #include "execution/run_history.hpp"
 #include "fabric/fabric.hpp"
-#include "photonrail/accounting.hpp"
+#include "photonrail/study/explanation.hpp"
 
 #include <cstdint>
 #include <map>
@@ -17,8 +17,8 @@ namespace photonrail::run {
 class OperationPlaces {
  public:
   /// All must outlive the object. `asked`: the operations of the history that find() will be asked for.
-  OperationPlaces(const execution::RunHistory& history, const execution::CapacityLoads& loads,
-                  const fabric::Fabric& fabric, const std::vector<std::uint32_t>& asked);
+  OperationPlaces(const execution::RunHistory& history, const execution::CapacityLoads& loads, const fabric::Fabric& fabric,
+                  const std::vector<std::uint32_t>& asked);
 
   struct Found {
     Place place = Place::kLatency;

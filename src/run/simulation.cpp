@@ -10,7 +10,6 @@
 
 namespace photonrail::run {
 
-using execution::ObserverList;
 using fabric::Fabric;
 
 namespace {
@@ -49,13 +48,13 @@ execution::RankBehaviour behaviour_of(const RankBehaviour& wanted, std::size_t r
 
 }  // namespace
 
+Watchers::Watchers(const JobSetup& setup)
+    : history(history_of(setup)), of_ranks(rank_watchers(setup, history)), all(setup.observers), ranks(of_ranks) {}
+
 Simulation::Simulation(const JobSetup& setup)
     : setup_(setup),
       placement_(placement_of(setup)),
-      history_(history_of(setup)),
-      rank_watchers_(rank_watchers(setup, history_)),
-      all_observers_(setup.observers),
-      rank_observers_(rank_watchers_),
+      watchers_(setup),
       own_engine_(setup.shared != nullptr ? std::nullopt : std::optional<engine::Engine>(std::in_place)),
       fabric_(make_fabric()),
       algorithms_(setup.scenario.collectives, setup.registries.collectives),
@@ -66,7 +65,7 @@ Simulation::Simulation(const JobSetup& setup)
                                            : std::span<const std::uint32_t>{},
                   setup.scenario.storage_ranks),
       compute_(setup.cluster, gpu_of_rank(), setup.stragglers, setup.run.seed),
-      control_({engine(), fabric_, operations_, accounting_, rank_observers_, setup_.controller,
+      control_({engine(), fabric_, operations_, accounting_, watchers_.ranks, setup_.controller,
                 setup.registries.controllers.find(setup.controller.name), setup.run.seed,
                 setup.shared != nullptr ? setup.shared->holder : core::Field()},
                ambiguity_if_folded()),
@@ -119,8 +118,14 @@ execution::ExecutorOptions Simulation::executor_options() {
 }
 
 execution::RunContext Simulation::context() {
-  return {engine(), fabric_, operations_, accounting_, compute_.stragglers, compute_.gpus, rank_observers_,
-          history_.has_value()};
+  return {engine(),
+          fabric_,
+          operations_,
+          accounting_,
+          compute_.stragglers,
+          compute_.gpus,
+          watchers_.ranks,
+          watchers_.history.has_value()};
 }
 
 void Simulation::begin_at(Time start) {
@@ -135,12 +140,12 @@ void Simulation::begin(std::uint64_t) {
 }
 
 void Simulation::run() {
-  all_observers_.notify([this](Observer& observer) { observer.begin(setup_.scenario); });
+  watchers_.all.notify([this](Observer& observer) { observer.begin(setup_.scenario); });
   begin_at(engine().now());
   do {
     while (!ambiguity_.found() && engine().run(setup_.give_up ? kEventsOfRehearsal : kEventsBetweenProgress) > 0) {
       if (setup_.give_up && (executor_.is_late() || (!finished() && engine().now() > *setup_.give_up))) throw GaveUp{};
-      all_observers_.notify([this](Observer& o) { o.progress(tasks_done(), tasks(), engine().now()); });
+      watchers_.all.notify([this](Observer& o) { o.progress(tasks_done(), tasks(), engine().now()); });
     }
   } while (!ambiguity_.found() && !finished() && stand_still());
   if (!ambiguity_.found() && !finished()) throw DeadlockError(stuck());
@@ -174,8 +179,9 @@ void Simulation::report(RunResult& result) {
     result.engine.epochs = fabric_.network().epochs().epochs();
     result.engine.flows_in_epochs = fabric_.network().epochs().flows();
   }
-  if (history_) result.critical_path = critical_path({*history_, executor_.loads(), operations_, fabric_}, ends.back());
-  all_observers_.notify([&ends](Observer& observer) { observer.end(ends.back()); });
+  if (watchers_.history)
+    result.critical_path = critical_path({*watchers_.history, executor_.loads(), operations_, fabric_}, ends.back());
+  watchers_.all.notify([&ends](Observer& observer) { observer.end(ends.back()); });
 }
 
 Utilisation Simulation::utilisation(Bytes rail_bytes, const RunResult& result) const {

@@ -25,6 +25,18 @@ inline constexpr std::uint64_t kEventsBetweenProgress = 65536;
 /// Between two looks at the clock of a rehearsal that may give up.
 inline constexpr std::uint64_t kEventsOfRehearsal = 256;
 
+/// Who is told what happens: all observers of the begin and the end, some of ranks and circuits, the history among them.
+struct Watchers {
+  explicit Watchers(const JobSetup& setup);
+  Watchers(const Watchers&) = delete;  // its lists refer to it
+  Watchers& operator=(const Watchers&) = delete;
+
+  std::optional<execution::RunHistory> history;  ///< of a run that is asked for its critical path
+  const std::vector<Observer*> of_ranks;
+  const execution::ObserverList all;
+  const execution::ObserverList ranks;
+};
+
 class Simulation {
  public:
   explicit Simulation(const JobSetup& setup);
@@ -64,10 +76,7 @@ class Simulation {
   const JobSetup setup_;
   const folding::MemberPlacement placement_;
   folding::OrderAmbiguity ambiguity_;
-  std::optional<execution::RunHistory> history_;  // of a run that is asked for its critical path
-  const std::vector<Observer*> rank_watchers_;
-  execution::ObserverList all_observers_;
-  execution::ObserverList rank_observers_;  // those that need ranks and circuits
+  Watchers watchers_;
   std::optional<engine::Engine> own_engine_;
   fabric::Fabric fabric_;
   const collective::AlgorithmTable algorithms_;

@@ -64,9 +64,7 @@ bool improve_ports(Scenario& scenario) {
   return scenario.cluster.servers > 1;
 }
 
-bool improve_latency(Scenario& scenario) {
-  return scenario.cluster.servers > 1 && shorten(scenario.cluster.nic.latency);
-}
+bool improve_latency(Scenario& scenario) { return scenario.cluster.servers > 1 && shorten(scenario.cluster.nic.latency); }
 
 bool improve_overhead(Scenario& scenario) { return shorten(scenario.cluster.nic.message_overhead); }
 
@@ -92,9 +90,8 @@ bool improve_control(Scenario& scenario) {
   if (scenario.cluster.rail.kind != RailKind::kOptical) return false;
   ControllerSpec& controller = scenario.controller;
   bool any = false;
-  for (Duration* const time :
-       {&controller.request, &controller.service, &controller.command, &controller.acknowledgement,
-        &controller.control.root_request, &controller.control.root_service}) {
+  for (Duration* const time : {&controller.request, &controller.service, &controller.command, &controller.acknowledgement,
+                               &controller.control.root_request, &controller.control.root_service}) {
     any = shorten(*time) || any;
   }
   return any;

@@ -1,4 +1,5 @@
 // The parts that carry operations, each built alone, with circuits that the test opens.
+#include "execution/capacity_loads.hpp"
 #include "execution/deadlock_report.hpp"
 #include "execution/executor.hpp"
 #include "execution/gpu_pool.hpp"
@@ -11,7 +12,6 @@
 #include "execution/part_fixture.hpp"
 #include "execution/plan_ways.hpp"
 #include "execution/proxy_queue.hpp"
-#include "execution/capacity_loads.hpp"
 #include "execution/schedule.hpp"
 #include "execution/starter.hpp"
 #include "execution/time_accounting.hpp"

@@ -1,4 +1,5 @@
-// What bounds a run: the parts of the critical path add up to the makespan on every golden job, and are what they are by hand.
+// What bounds a run: the parts of the critical path add up to the makespan on every golden job, and are what they are by
+// hand.
 #include "golden/golden.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/study/worth.hpp"
@@ -15,11 +16,7 @@ using nlohmann::json;
 
 json electrical_job(std::uint32_t servers, const json& rail = {{"kind", "electrical"}}) {
   return {{"schema", "photonrail.scenario/1"},
-          {"cluster",
-           {{"servers", servers},
-            {"gpus_per_server", 1},
-            {"nic", {{"port_gb_per_s", 50}}},
-            {"rail", rail}}},
+          {"cluster", {{"servers", servers}, {"gpus_per_server", 1}, {"nic", {{"port_gb_per_s", 50}}}, {"rail", rail}}},
           {"workload", {{"collective", {{"op", "all_reduce"}, {"bytes", 1000000}}}}}};
 }
 
@@ -73,7 +70,8 @@ TEST(CriticalPath, OfARingIsItsPorts) {
 }
 
 // Radix 4 and 3:1: 3 ports below a leaf and 1 above. Of 6 servers in two leaves an all-to-all sends half of each member's
-// bytes and more over the one uplink: 3 members x 3 sixths of 1 MB over a port's rate is what takes 3 times as long as the port.
+// bytes and more over the one uplink: 3 members x 3 sixths of 1 MB over a port's rate is what takes 3 times as long as the
+// port.
 TEST(CriticalPath, OfAnAllToAllOverOversubscribedLeavesIsTheUplinks) {
   json text = electrical_job(6, {{"kind", "electrical"}, {"radix", 4}, {"oversubscription", 3}});
   text["workload"]["collective"]["op"] = "all_to_all";
@@ -91,8 +89,8 @@ TEST(CriticalPath, OfARingOverLeavesTheUplinksAreAsBusyAsAPort) {
   const RunResult result =
       with_path(scenario_of(electrical_job(6, {{"kind", "electrical"}, {"radix", 4}, {"oversubscription", 3}})));
   ASSERT_TRUE(result.utilisation->uplinks);
-  EXPECT_NEAR(result.utilisation->uplinks->busiest, result.utilisation->rail_ports, 1e-9);
-  EXPECT_NEAR(result.utilisation->uplinks->members, 1.0, 1e-9);
+  EXPECT_NEAR(result.utilisation->uplinks->busiest, result.utilisation->rail_ports, 1e-6);
+  EXPECT_NEAR(result.utilisation->uplinks->members, 1.0, 1e-6);
 }
 
 TEST(CriticalPath, FoldedIsThatOfEveryRank) {

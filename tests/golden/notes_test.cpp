@@ -17,10 +17,7 @@ using nlohmann::json;
 json noted_job() {
   return {{"schema", "photonrail.scenario/1"},
           {"cluster",
-           {{"servers", 6},
-            {"gpus_per_server", 1},
-            {"nic", {{"port_gb_per_s", 50}}},
-            {"rail", {{"kind", "electrical"}}}}},
+           {{"servers", 6}, {"gpus_per_server", 1}, {"nic", {{"port_gb_per_s", 50}}}, {"rail", {{"kind", "electrical"}}}}},
           {"workload", {{"collective", {{"op", "all_reduce"}, {"bytes", 1000000}}}}},
           {"run", {{"iterations", 2}}}};
 }
@@ -46,8 +43,8 @@ TEST(Notes, OneTierMakesOversubscriptionVoid) {
   EXPECT_FALSE(has_note(text, "one-tier"));
 }
 
-// Radix 8 at 3:1 has 6 ports below a leaf and 2 uplinks: of 12 servers in two leaves a ring keeps the uplinks half as busy as
-// a port. At 1.5:1 there are 4 below, with the rate of 2.67 ports above, so that they are busy 37 % of the time.
+// Radix 8 at 3:1 has 6 ports below a leaf and 2 uplinks: of 12 servers in two leaves a ring keeps the uplinks half as busy
+// as a port. At 1.5:1 there are 4 below, with the rate of 2.67 ports above, so that they are busy 37 % of the time.
 TEST(Notes, RingsCrossEachLeafOnce) {
   json text = noted_job();
   text["cluster"]["servers"] = 12;
@@ -56,7 +53,7 @@ TEST(Notes, RingsCrossEachLeafOnce) {
   const Note* const note = find_note(result, "uplinks");
   ASSERT_NE(note, nullptr);
   EXPECT_THAT(note->text, ::testing::HasSubstr("cross each leaf once"));
-  EXPECT_NEAR(note->value, result.utilisation->rail_ports / (4 / 1.5), 1e-9);
+  EXPECT_NEAR(note->value, result.utilisation->rail_ports / (4 / 1.5), 1e-6);
   text["workload"]["collective"]["op"] = "all_to_all";
   text["cluster"]["rail"]["oversubscription"] = 3;
   EXPECT_FALSE(has_note(text, "uplinks")) << "an all-to-all keeps them busy";

@@ -321,7 +321,7 @@ void add_report(CLI::App& app, ReportOptions& options) {
       ->allow_extra_args(false);
   command->add_option("--log", options.choices.log, "Logarithmic axes: x, y, xy, none (where values span two decades)")
       ->type_name("AXES");
-  command->add_option("--title", options.choices.title, "The title of the page, and before those of figures as files");
+  command->add_option("--title", options.choices.title, "The title of the page, and in place of those of figures as files");
   command->add_option("--figure", options.choices.figure, "Of the figures as files this one alone: comparison")
       ->type_name("ID");
   command->add_option("--size", options.size, "Of a figure as a file, pixels (900; as high as each needs)")
@@ -400,11 +400,10 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   OperatorsOptions operators_options;
   std::vector<std::filesystem::path> plugins;
   add_plugins(app, known, plugins, act);
-  add_work_limit(app,
-                 {&run_options.work_limit_s, &sweep_options.work_limit_s, &calibrate_options.work_limit_s,
-                  &rows_options.work_limit_s, &goodput_options.work_limit_s, &report_options.work_limit_s,
-                  &fuzz_options.work_limit_s, &allocate_options.work_limit_s, &format_options.collective.work_limit_s,
-                  &explain_options.work_limit_s});
+  add_work_limit(app, {&run_options.work_limit_s, &sweep_options.work_limit_s, &calibrate_options.work_limit_s,
+                       &rows_options.work_limit_s, &goodput_options.work_limit_s, &report_options.work_limit_s,
+                       &fuzz_options.work_limit_s, &allocate_options.work_limit_s, &format_options.collective.work_limit_s,
+                       &explain_options.work_limit_s});
   add_run(app, run_options, plugins, known);
   add_sweep(app, sweep_options, sweep_folder, plugins, known);
   add_validate(app, validate_options, known);

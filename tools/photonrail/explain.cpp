@@ -48,7 +48,8 @@ void explain(const ExplainScenarioOptions& options, const Registries& known) {
   const std::vector<Worth> worth = about(options.scenario, [&] { return worth_of(scenario, result, known); });
   add_rails_note(worth, result);
   if (options.json) {
-    json::Json json{{"name", result.name}, {"step_s", to_seconds(result.step_time())}, {"makespan_s", to_seconds(result.makespan)}};
+    json::Json json{
+        {"name", result.name}, {"step_s", to_seconds(result.step_time())}, {"makespan_s", to_seconds(result.makespan)}};
     if (result.critical_path) json["critical_path"] = report::path_json(*result.critical_path);
     if (result.utilisation) json["utilisation"] = report::utilisation_json(*result.utilisation);
     json["worth"] = report::worth_json(worth);

@@ -55,10 +55,11 @@ std::string rail_text(const InitOptions& options) {
   if (options.rail == "electrical")
     return "{ \"kind\": \"electrical\" }  // packet switches that join any two ports at the full rate";
   const std::uint32_t pod = servers_of_pod(options);
-  const std::string pods = pod == 0 ? ""
-                                    : ",\n      // One switch is too small for a rail: pods have switches of their own, joined by more.\n"
-                                      "      \"pods\": { \"servers\": " +
-                                          std::to_string(pod) + ", \"joined_by\": \"optical\" }";
+  const std::string pods =
+      pod == 0 ? ""
+               : ",\n      // One switch is too small for a rail: pods have switches of their own, joined by more.\n"
+                 "      \"pods\": { \"servers\": " +
+                     std::to_string(pod) + ", \"joined_by\": \"optical\" }";
   return "{ \"kind\": \"optical\",\n"
          "      // A name of `photonrail list switches`. To vary its delay: --set "
          "/cluster/rail/switch/reconfiguration_ms=10\n"

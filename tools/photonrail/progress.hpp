@@ -16,8 +16,8 @@ namespace photonrail::command {
 [[nodiscard]] std::string progress_text(std::uint64_t done, std::uint64_t of, std::chrono::duration<double> elapsed,
                                         std::string_view unit = "tasks", std::optional<double> share = {});
 
-/// Draws on standard error: on a terminal from two seconds on, a few times a second, and the destructor erases the line; in a
-/// pipe or a file a line of its own every ten seconds.
+/// Draws on standard error: on a terminal from two seconds on, a few times a second, and the destructor erases the line; in
+/// a pipe or a file a line of its own every ten seconds.
 class TerminalLine {
  public:
   /// `shown` false: never draws.

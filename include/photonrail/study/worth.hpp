@@ -27,9 +27,9 @@ struct Resource {
 
 struct Worth {
   const Resource* resource = nullptr;
-  Duration step{};     ///< RunResult::step_time() of the changed scenario
-  double gain = 0.0;   ///< share of the step that it saves; below 0: the step is longer
-  std::string error;   ///< why the changed scenario cannot run, else empty
+  Duration step{};    ///< RunResult::step_time() of the changed scenario
+  double gain = 0.0;  ///< share of the step that it saves; below 0: the step is longer
+  std::string error;  ///< why the changed scenario cannot run, else empty
 };
 
 /// The worth of each resource that the scenario has, largest first. `base`: the result of the scenario. Each is a run.

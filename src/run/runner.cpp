@@ -64,6 +64,7 @@ JobSetup Runner::setup() const {
   JobSetup job{.scenario = job_.scenario, .registries = job_.registries, .cluster = cluster_, .controller = controller_};
   job.needs = needs_;
   job.run = job_.run;
+  if (rehearsal_) job.run.critical_path = false;
   job.observers = job_.observers;
   job.stragglers = stragglers_;
   if (rehearsal_) job.give_up = rehearsal_->give_up;

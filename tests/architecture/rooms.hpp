@@ -93,7 +93,8 @@ inline bool is_for_the_command(std::string_view header) {
   static constexpr std::string_view kHeaders[] = {
       "report/chart.hpp",          "report/cost_report.hpp",        "report/page.hpp",
       "report/operators_text.hpp", "studies/sweep/plugin_list.hpp", "json/file_text.hpp",
-      "core/counted.hpp"};
+      "report/explanation.hpp",    "report/run_json.hpp",           "json/json.hpp",
+      "formats/chakra/files.hpp",  "formats/kineto/files.hpp",      "core/counted.hpp"};
   return std::find(std::begin(kHeaders), std::end(kHeaders), header) != std::end(kHeaders);
 }
 

@@ -159,6 +159,11 @@ std::vector<Law> LawsOfWork::of_studies() const {
              ran("sweep sweep.json --out points --quiet");
              return "report points";
            }},
+          {"explain", 32, 10e-3,  // ranks
+           [this](double times) {
+             write("explained.json", replicas(2 * times));
+             return "explain explained.json";
+           }},
           {"compare", 64, 5e-3,  // ranks
            [this](double times) {
              write("a.json", replicas(4 * times));

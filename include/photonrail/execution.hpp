@@ -72,6 +72,8 @@ struct RunSpec {
   std::optional<std::uint32_t> spread_seeds{};
   /// Equivalent ranks are simulated once, where that changes no result. See RunResult::folding.
   bool folding = true;
+  /// The result says what bounds the run (RunResult::critical_path). It costs memory for each task, and time.
+  bool critical_path = false;
 };
 
 }  // namespace photonrail

@@ -7,6 +7,7 @@
 #include "photonrail/controller.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/study/cost.hpp"
+#include "photonrail/study/explanation.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
 
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +44,17 @@ struct Utilisation {
   double rail_ports = 0.0;  ///< bytes over rails / (rate of the NICs of all ranks x makespan)
   double scale_up = 0.0;    ///< bytes within servers / (rate of the scale-up ports of all ranks x makespan)
   double switching = 0.0;   ///< optical: share of the time of these ports' transmit sides in which they are being switched
+  /// The uplinks of leaves, or of pods that packet switches join: those of a leaf or pod on a rail are one capacity.
+  struct Uplinks {
+    std::uint64_t count = 0;  ///< of such capacities, that the job has GPUs below
+    double mean = 0.0;        ///< bytes up / (rate x makespan), mean over them
+    double busiest = 0.0;     ///< the same of the busiest
+    /// The bytes of one operation over one of them, in what its members send on average, at most: 1 of a ring.
+    double members = 0.0;
+  };
+  std::optional<Uplinks> uplinks{};  ///< none where there are no uplinks: one tier, or pods joined by circuits
+  /// Optical: bytes over rails / (rate of the transmit ports x the time in which they are not switched); else 0.
+  [[nodiscard]] double circuits() const { return switching < 1.0 ? rail_ports / (1.0 - switching) : 0.0; }
 };
 
 struct RunResult {
@@ -71,17 +84,19 @@ struct RunResult {
   /// member is done, waits for circuits included; and how long rounds of operations, or pairs, waited for circuits.
   std::map<Dimension, DurationHistogram> operation_times;
   std::map<Dimension, DurationHistogram> circuit_waits;
-  std::optional<Utilisation> utilisation;  ///< none of a bound
-  ClusterSpec cluster{};                   ///< as it was simulated
-  ControllerSpec controller{};             ///< as it was simulated; of several jobs each has its own
-  ScenarioSource source{};                 ///< of the scenario
-  std::vector<StageMemory> memory;         ///< of a generated training job, by pipeline stage; else empty
-  std::optional<TrainingWork> work;        ///< of a generated training job: of one step
-  double peak_tflops = 0.0;                ///< of the GPUs of all ranks together
-  std::string infeasible;                  ///< Scenario::infeasible()
-  std::vector<std::string> warnings;       ///< Scenario::warnings(), and what the run adds
-  std::vector<std::string> choices;        ///< what "auto" took for which collective, and why: each line is complete
-  EngineSummary engine;                    ///< of what was simulated
+  std::optional<Utilisation> utilisation;     ///< none of a bound
+  std::optional<CriticalPath> critical_path;  ///< RunSpec::critical_path; none of several jobs, and of a bound
+  ClusterSpec cluster{};                      ///< as it was simulated
+  ControllerSpec controller{};                ///< as it was simulated; of several jobs each has its own
+  ScenarioSource source{};                    ///< of the scenario
+  std::vector<StageMemory> memory;            ///< of a generated training job, by pipeline stage; else empty
+  std::optional<TrainingWork> work;           ///< of a generated training job: of one step
+  double peak_tflops = 0.0;                   ///< of the GPUs of all ranks together
+  std::string infeasible;                     ///< Scenario::infeasible()
+  std::vector<std::string> warnings;          ///< Scenario::warnings(), and what the run adds
+  std::vector<Note> notes;                    ///< why numbers are what they are, and which settings have no effect
+  std::vector<std::string> choices;           ///< what "auto" took for which collective, and why: each line is complete
+  EngineSummary engine;                       ///< of what was simulated
   FoldingSummary folding;
   Time start{};  ///< of one of several jobs: when it began. Its makespan and iterations count from then on
   std::optional<Duration> alone{};  ///< of one of several jobs: its makespan with the cluster to itself
@@ -105,5 +120,8 @@ struct RunResult {
   /// Returns what the fullest GPU of a generated training job holds, bytes; of several jobs, the most of them.
   [[nodiscard]] std::optional<double> peak_memory_bytes() const;
 };
+
+/// Notes of results side by side: which coincide, and which optical one is faster than an electrical one, and why.
+[[nodiscard]] std::vector<Note> notes_of(std::span<const RunResult> results);
 
 }  // namespace photonrail

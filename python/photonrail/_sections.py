@@ -1300,6 +1300,9 @@ class Run(Section):
     spread_seeds: Optional[int] = None
     #: Ranks that nothing tells apart are simulated once; no result changes. Default: true.
     folding: Optional[bool] = None
+    #: The result says what bounds the run, part by part. Default: of `photonrail run`: true where the run takes less
+    #: than a second by estimate; else false.
+    critical_path: Optional[bool] = None
     more: Optional[Dict[str, Any]] = None
 
 

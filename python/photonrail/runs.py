@@ -1,5 +1,6 @@
 """Scenarios, runs and their results."""
 import collections
+import html
 import json
 import os
 import pathlib
@@ -113,6 +114,26 @@ class Result:
     def warnings(self):
         """What the command would warn of, a line each: those of the scenario, and what the run adds."""
         return self.json["warnings"]
+
+    @property
+    def notes(self):
+        """A row a note on why numbers are what they are: text, key (of the setting), value, id."""
+        return pd.DataFrame(self.json["notes"], columns=["text", "key", "value", "id"])
+
+    @property
+    def critical_path(self):
+        """A row a part of what bounds the run, longest first: part, time_s, share; empty without "critical_path": true in "run"."""
+        parts = self.json.get("critical_path", {}).get("parts", [])
+        return pd.DataFrame(parts, columns=["part", "time_s", "share", "stretches"]).set_index("part")
+
+    def _repr_html_(self):
+        step = f"<p><b>{html.escape(self.name)}</b>: step {self.step_s * 1e3:.4g} ms, run {self.makespan_s * 1e3:.4g} ms</p>"
+        mean = self.json["per_rank_mean_s"]
+        whole = sum(mean.values()) or 1.0
+        rows = "".join(f"<tr><td>{html.escape(part.replace('_', ' '))}</td><td>{seconds * 1e3:.4g} ms</td><td>{100 * seconds / whole:.1f} %</td></tr>"
+                       for part, seconds in mean.items())
+        notes = "".join(f"<li>{html.escape(note['text'])}</li>" for note in self.json["notes"])
+        return step + f"<table><tr><th>mean of ranks</th><th>time</th><th>share</th></tr>{rows}</table><ul>{notes}</ul>"
 
     @property
     def infeasible(self):

@@ -21,6 +21,14 @@ def test_a_ring_takes_what_its_formula_says(electrical):
     assert result.traffic["operations"].sum() == 1
 
 
+def test_a_result_says_what_bounds_it_and_why(electrical):
+    result = photonrail.simulate(electrical, set={"/run/critical_path": True, "/cluster/rail/oversubscription": 2})
+    assert result.critical_path["share"].to_dict() == {"dp over port": pytest.approx(1.0)}
+    assert list(result.notes["id"]) == ["binds", "one-tier"]
+    assert "oversubscription 2 has no effect" in result._repr_html_()
+    assert photonrail.simulate(electrical).critical_path.empty
+
+
 def test_a_scenario_knows_its_work(electrical):
     once, often = (photonrail.scenario(electrical, set={"/run/iterations": count}).expected_s for count in (1, 1000))
     assert 0 < 100 * once < often < 5

@@ -64,6 +64,8 @@ constexpr Field kRunFields[] = {
         .or_else("of `photonrail run`: 5 where the run took up to 100,000 events; else 1"),
     fields::flag<&RunSpec::folding>("folding", "Ranks that nothing tells apart are simulated once; no result changes.")
         .or_else("true"),
+    fields::flag<&RunSpec::critical_path>("critical_path", "The result says what bounds the run, part by part.")
+        .or_else("of `photonrail run`: true where the run takes less than a second by estimate; else false"),
 };
 
 void check_run(const Reading& at) {

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -29,19 +30,6 @@ namespace photonrail::control {
 namespace {
 
 constexpr Duration kMinGrace{1'000'000};  // 1 us: also without a delay time has to pass
-
-using Requests = std::vector<const CircuitRequest*>;
-/// The worst, then the sum of what is late.
-using Lateness = std::pair<Duration, Duration>;
-
-bool meet(const CircuitRequest& a, const CircuitRequest& b) {
-  for (const ServerPair x : a.pairs) {
-    for (const ServerPair y : b.pairs) {
-      if ((x.from == y.from) != (x.to == y.to)) return true;
-    }
-  }
-  return false;
-}
 
 /// The same order on every rail.
 bool before(const CircuitRequest& a, const CircuitRequest& b) {
@@ -60,22 +48,24 @@ class Coalesce : public Controller {
     view_ = &view;
     again_.reset();
     plan_ = {};
-    estimate_.reset();
+    sequences_.begin(view);
     ports_.begin(view);
     width_.learn(view);
     learn();
     watch_idleness();
-    Requests lit;
-    Requests unlit;
-    for (const CircuitRequest* demand : known()) (is_made(*demand) ? lit : unlit).push_back(demand);
-    Requests considered;  // the most urgent of those that want the same circuits
-    for (const CircuitRequest* demand : unlit) {
-      const bool again = std::any_of(considered.begin(), considered.end(), [demand](const CircuitRequest* other) {
-        return std::equal(demand->pairs.begin(), demand->pairs.end(), other->pairs.begin(), other->pairs.end());
+    ExpectedRequests lit;
+    ExpectedRequests unlit;
+    find_known();
+    for (const ExpectedRequest& demand : known_) (is_made(*demand.request) ? lit : unlit).push_back(&demand);
+    ExpectedRequests considered;  // the most urgent of those that want the same circuits
+    for (const ExpectedRequest* demand : unlit) {
+      const std::span<const ServerPair> pairs = demand->request->pairs;
+      const bool again = std::any_of(considered.begin(), considered.end(), [pairs](const ExpectedRequest* other) {
+        return std::equal(pairs.begin(), pairs.end(), other->request->pairs.begin(), other->request->pairs.end());
       });
       if (again) continue;
       considered.push_back(demand);
-      std::optional<Attempt> tried = attempt(*demand);
+      std::optional<Attempt> tried = attempt(*demand->request);
       if (tried && is_worth_it(*demand, lit, unlit)) take(std::move(*tried));
     }
     note_made();
@@ -130,9 +120,9 @@ class Coalesce : public Controller {
   }
 
   // Requests that wait and, for a while before and after they are foreseen, those that will; due first.
-  Requests known() {
-    Requests all;
-    for (const CircuitRequest& demand : view_->requests) all.push_back(&demand);
+  void find_known() {
+    known_.clear();
+    for (const CircuitRequest& demand : view_->requests) add_known(demand, ready_at(demand));
     const Duration change = view_->reconfiguration.total();
     for (const CircuitRequest& demand : view_->partial_requests) {
       if (!foresees_) break;
@@ -141,10 +131,13 @@ class Coalesce : public Controller {
       if (comes_later(demand)) continue;
       ask_again(ready + grace() + Duration{1});
       ask_again(ready - change);
-      if (is_made(demand) || view_->now >= ready - change) all.push_back(&demand);
+      if (is_made(demand) || view_->now >= ready - change) add_known(demand, ready);
     }
-    std::sort(all.begin(), all.end(), [](const CircuitRequest* a, const CircuitRequest* b) { return before(*a, *b); });
-    return all;
+    std::sort(known_.begin(), known_.end(),
+              [](const ExpectedRequest& a, const ExpectedRequest& b) { return before(*a.request, *b.request); });
+  }
+  void add_known(const CircuitRequest& demand, Time ready) {
+    known_.push_back({&demand, ready, service_time(*view_, demand)});
   }
 
   // Returns true when something that one of its GPUs waits for came before it in the profiling run, and is due before it:
@@ -206,16 +199,17 @@ class Coalesce : public Controller {
     plan_.connect = std::move(tried.connect);
   }
 
-  // ---- is it worth it?
+  // ---- whether a switch is worth it
 
   // Nothing moves, although a demand is there whose members wait. Those that have its circuits may wait for a lane that it
   // holds, or for circuits of another rail that are kept for it: on every rail the one that is under way already, or due
   // first, goes on. One at a time, so that it has time to.
-  bool is_stuck(const CircuitRequest& demand, const Requests& rivals) {
+  bool is_stuck(const CircuitRequest& demand, const ExpectedRequests& rivals) {
     if (!overdue_ || !demand.blocking) return false;
-    const bool first = std::all_of(rivals.begin(), rivals.end(), [&demand](const CircuitRequest* other) {
-      if (!other->all_asked() || !other->blocking) return other->all_asked();
-      return (demand.round > 0) != (other->round > 0) ? demand.round > 0 : before(demand, *other);
+    const bool first = std::all_of(rivals.begin(), rivals.end(), [&demand](const ExpectedRequest* rival) {
+      const CircuitRequest& other = *rival->request;
+      if (!other.all_asked() || !other.blocking) return other.all_asked();
+      return (demand.round > 0) != (other.round > 0) ? demand.round > 0 : before(demand, other);
     });
     if (!first) return false;
     overdue_ = false;
@@ -223,48 +217,9 @@ class Coalesce : public Controller {
     return true;
   }
 
-  [[nodiscard]] bool is_worth_it(const CircuitRequest& demand, const Requests& lit, const Requests& unlit) {
-    Requests rivals;
-    for (const CircuitRequest* other : lit) {
-      if (meet(*other, demand)) rivals.push_back(other);
-    }
-    if (rivals.empty() || is_stuck(demand, rivals)) return true;
-    if (!estimate_) estimate_.emplace(*view_);
-    Requests batch{&demand};
-    for (const CircuitRequest* other : unlit) {
-      const bool fits =
-          std::none_of(batch.begin(), batch.end(), [&](const CircuitRequest* b) { return b == other || meet(*b, *other); });
-      if (fits) batch.push_back(other);
-    }
-    const Lateness now = best_after(0, rivals, batch);
-    for (std::size_t first = 1; first < 2 * rivals.size(); first *= 2) {
-      if (best_after(std::min(first, rivals.size()), rivals, batch) <= now) return false;
-    }
-    return true;
-  }
-
-  [[nodiscard]] Lateness best_after(std::size_t first, const Requests& rivals, const Requests& batch) const {
-    Lateness best = lateness(first, rivals, batch.size(), batch);
-    for (std::size_t second = 1; second < batch.size(); second *= 2) {
-      best = std::min(best, lateness(first, rivals, second, batch));
-    }
-    return best;
-  }
-
-  [[nodiscard]] Lateness lateness(std::size_t first, const Requests& rivals, std::size_t second,
-                                  const Requests& batch) const {
-    ServiceEstimate outlook = *estimate_;
-    Lateness sum{Duration::min(), Duration{}};
-    const auto serve = [&](const CircuitRequest* demand) {
-      const Duration late = outlook.serve(*demand, ready_at(*demand)) - demand->due;
-      sum.first = std::max(sum.first, late);
-      sum.second += std::max(late, Duration{});
-    };
-    std::for_each(rivals.begin(), rivals.begin() + static_cast<std::ptrdiff_t>(first), serve);
-    std::for_each(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(second), serve);
-    std::for_each(rivals.begin() + static_cast<std::ptrdiff_t>(first), rivals.end(), serve);
-    std::for_each(batch.begin() + static_cast<std::ptrdiff_t>(second), batch.end(), serve);
-    return sum;
+  [[nodiscard]] bool is_worth_it(const ExpectedRequest& demand, const ExpectedRequests& lit, const ExpectedRequests& unlit) {
+    const ExpectedRequests rivals = sequences_.rivals_of(demand, lit);
+    return rivals.empty() || is_stuck(*demand.request, rivals) || sequences_.is_best_first(demand, rivals, unlit);
   }
 
   const bool foresees_;
@@ -280,7 +235,8 @@ class Coalesce : public Controller {
   std::vector<Time> made_;  // by transmit port: when its circuit was asked for last
   FreePorts ports_;
   PhaseWidth width_;
-  std::optional<ServiceEstimate> estimate_;  // of the view before anything is served; made when it is first wanted
+  std::vector<ExpectedRequest> known_;  // that wait or are foreseen, due first
+  ServiceSequences sequences_;
 };
 
 std::unique_ptr<Controller> make_coalesce(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {

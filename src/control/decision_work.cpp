@@ -15,7 +15,7 @@ DecisionWork decision_work(std::string_view policy) {
       {"opus_artifact", {.send_s = 1.7e-6, .growth = 0.3, .backlog_s = 2e-9}},
       {"bvn", {.send_s = 4.5e-6, .growth = 1.1}},
       {"lru", {.send_s = 1.5e-6, .growth = 0.5}},
-      {"coalesce", {.send_s = 1.2e-6, .growth = 0.2, .backlog_s = 30e-9}},
+      {"coalesce", {.send_s = 1.2e-6, .growth = 0.2, .backlog_s = 8e-9}},
       {"harvest", {.send_s = 8e-6, .growth = 1.0}},
       {"rotor", {.send_s = 1.5e-6, .growth = 1.3, .turns = true}},
       {"max_weight", {.send_s = 26e-6, .growth = 1.8}},

@@ -5,8 +5,15 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace photonrail::control {
+
+namespace {
+
+constexpr std::uint32_t kFewPorts = 4;  // their circuits are counted at each question
+
+}  // namespace
 
 std::uint32_t even_share(const FabricView& view, std::span<const ServerPair> pairs) {
   if (view.ports_per_gpu == 1) return 1;
@@ -35,6 +42,12 @@ void FreePorts::begin(const FabricView& view, std::span<const Time> last_use) {
   state_.receive = state_.transmit;
   state_.planned.assign(ports, PortId::none());
   state_.broken.assign(ports, 0);
+  leads_.assign(view.ports_per_gpu > kFewPorts ? view.positions : 0, {});
+}
+
+void FreePorts::restore(State saved) {
+  state_ = std::move(saved);
+  leads_.assign(leads_.size(), {});
 }
 
 bool FreePorts::leads(PortId from, ServerIndex to) const {
@@ -103,14 +116,14 @@ bool FreePorts::serve_all(std::span<const ServerPair> pairs, std::uint32_t wante
     const State saved = state_;
     if (try_all(pairs, wanted, connect)) return true;
     connect.resize(before);
-    state_ = saved;
+    restore(saved);
   }
   std::optional<State> saved;
   if (view_->planes > 1) saved = state_;
   if (try_all(pairs, 1, connect)) return true;
   unplan(before, connect);
   if (saved) {
-    state_ = *std::move(saved);
+    restore(*std::move(saved));
     if (by_port(pairs, connect)) return true;
   }
   reserve(pairs);
@@ -196,7 +209,35 @@ void FreePorts::widen(std::span<const PairTraffic> waiting, std::uint32_t share,
   widen(worth, share, true, connect);
 }
 
+void FreePorts::count_circuits(ServerIndex from) const {
+  Leads& leads = leads_[from];
+  leads.known = true;
+  leads.to.clear();
+  for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
+    const PortId port = view_->port(from, p);
+    const PortId planned = state_.planned[port.index()];
+    const PortId peer =
+        !planned.is_none() || state_.broken[port.index()] > 0 ? planned : view_->transmit[port.index()].peer;
+    if (peer.is_none()) continue;
+    const ServerIndex to = view_->position(peer);
+    const auto found =
+        std::find_if(leads.to.begin(), leads.to.end(), [to](const Leads::To& t) { return t.position == to; });
+    if (found == leads.to.end()) {
+      leads.to.push_back({to, 1});
+    } else {
+      ++found->circuits;
+    }
+  }
+}
+
 std::uint32_t FreePorts::circuits(ServerPair pair) const {
+  if (!leads_.empty()) {
+    if (!leads_[pair.from].known) count_circuits(pair.from);
+    for (const Leads::To& to : leads_[pair.from].to) {
+      if (to.position == pair.to) return to.circuits;
+    }
+    return 0;
+  }
   std::uint32_t count = 0;
   for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
     const PortId from = view_->port(pair.from, p);
@@ -262,6 +303,8 @@ void FreePorts::plan(Circuit circuit, std::vector<Circuit>& connect) {
   if (!view_->transmit[circuit.from.index()].peer.is_none()) ++state_.broken[circuit.from.index()];
   const PortId source = view_->receive[circuit.to.index()];
   if (!source.is_none()) ++state_.broken[source.index()];
+  forget_circuits(circuit.from);
+  if (!source.is_none()) forget_circuits(source);
 }
 
 // Ports that the plan claimed stay claimed.
@@ -272,6 +315,8 @@ void FreePorts::unplan(std::size_t before, std::vector<Circuit>& connect) {
     if (!view_->transmit[circuit.from.index()].peer.is_none()) --state_.broken[circuit.from.index()];
     const PortId source = view_->receive[circuit.to.index()];
     if (!source.is_none()) --state_.broken[source.index()];
+    forget_circuits(circuit.from);
+    if (!source.is_none()) forget_circuits(source);
   }
 }
 

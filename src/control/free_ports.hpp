@@ -56,6 +56,15 @@ class FreePorts {
     std::vector<PortId> planned;       // by transmit port: where the plan points it, or none
     std::vector<std::uint8_t> broken;  // by transmit port: ends of its circuit that the plan takes
   };
+  /// Counts circuits of a position by the position that they lead to.
+  struct Leads {
+    struct To {
+      ServerIndex position;
+      std::uint32_t circuits;
+    };
+    bool known = false;
+    std::vector<To> to;
+  };
 
   /// serve_all() of one pair by one circuit, with one port a GPU.
   bool serve_one(ServerPair pair, std::vector<Circuit>& connect);
@@ -65,8 +74,14 @@ class FreePorts {
   /// Returns what is lost when the circuit that begins here is taken: 0 nothing, 1 one of several of its pair, 2 the only
   /// one.
   [[nodiscard]] int loss(PortId from) const;
-  /// When the plan is carried out.
+  /// When the plan is carried out. With many ports they are counted once for all pairs of a position.
   [[nodiscard]] std::uint32_t circuits(ServerPair pair) const;
+  void count_circuits(ServerIndex from) const;
+  /// The circuits of the position that sends from the port have to be counted again.
+  void forget_circuits(PortId from) {
+    if (!leads_.empty()) leads_[view_->position(from)].known = false;
+  }
+  void restore(State saved);
   [[nodiscard]] bool leads(PortId from, ServerIndex to) const;
   [[nodiscard]] bool can_send(PortId port) const;
   [[nodiscard]] bool can_receive(PortId port) const;
@@ -83,6 +98,7 @@ class FreePorts {
   std::span<const Time> last_use_;
   std::vector<std::uint32_t> have_;
   State state_;
+  mutable std::vector<Leads> leads_;  // by position; empty where a position has few ports
 };
 
 }  // namespace photonrail::control

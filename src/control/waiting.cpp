@@ -64,22 +64,35 @@ std::vector<WaitingPair> Waiting::all() const {
   return pairs;
 }
 
+// Where few positions can receive, these are looked up one by one; the order is made afterwards.
+void Waiting::add_servable(ServerIndex from, const std::vector<bool>& receives, std::span<const ServerIndex> receivers,
+                           std::vector<WaitingPair>& pairs) const {
+  constexpr std::size_t kLookUp = 16;  // entries of a row that may be gone through in the time of a look-up
+  if (kLookUp * receivers.size() < pairs_->receivers(from)) {
+    for (const ServerIndex to : receivers) {
+      if (const auto waiting = pairs_->find({from, to})) pairs.push_back(*waiting);
+    }
+    return;
+  }
+  pairs_->each_from(from, [&](const WaitingPair& w) {
+    if (places_->has(w.pair.to) && receives[w.pair.to]) pairs.push_back(w);
+  });
+}
+
 std::vector<WaitingPair> Waiting::servable() const {
   const FabricView& view = *view_;
   std::vector<bool> receives(view.positions, false);
+  std::vector<ServerIndex> receivers;
   for (std::uint32_t place = 0; place < places_->count(); ++place) {
     const ServerIndex position = places_->position(place);
-    receives[position] = can_receive(view, position);
+    receives[position] = pairs_->senders(position) > 0 && can_receive(view, position);
+    if (receives[position]) receivers.push_back(position);
   }
   std::vector<WaitingPair> pairs;
   for (std::uint32_t place = 0; place < places_->count(); ++place) {
     const ServerIndex from = places_->position(place);
     if (pairs_->receivers(from) == 0) continue;
-    if (can_send(view, from)) {
-      pairs_->each_from(from, [&](const WaitingPair& w) {
-        if (places_->has(w.pair.to) && receives[w.pair.to]) pairs.push_back(w);
-      });
-    }
+    if (!receivers.empty() && can_send(view, from)) add_servable(from, receives, receivers, pairs);
     for (std::uint32_t p = 0; p < view.ports_per_gpu; ++p) {
       const PortView& fibre = view.transmit[view.port(from, p).index()];
       const PortId peer = fibre.peer;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace photonrail::control {
@@ -32,6 +33,8 @@ class Waiting {
 
  private:
   void sort(std::vector<WaitingPair>& pairs) const;
+  void add_servable(ServerIndex from, const std::vector<bool>& receives, std::span<const ServerIndex> receivers,
+                    std::vector<WaitingPair>& pairs) const;
 
   const FabricView* view_ = nullptr;
   const Places* places_ = nullptr;

@@ -51,6 +51,7 @@ class Executor : private ProgramListener, private ComputeListener, private Membe
   /// When the last rank ended each iteration.
   [[nodiscard]] const std::vector<Time>& iteration_ends() const { return progress_.iteration_ends(); }
   [[nodiscard]] CriticalPathTag last_cause() const { return progress_.last_cause(); }
+  [[nodiscard]] const CapacityLoads& loads() const { return transfers_.loads(); }
 
   /// Each rank that cannot go on: its task, its group, and what it waits for.
   [[nodiscard]] std::vector<std::string> stuck() const;

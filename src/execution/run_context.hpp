@@ -21,6 +21,7 @@ struct RunContext {
   const StragglerInjector& stragglers;
   const RankGpus& gpus;
   const ObserverList& observers;
+  bool remembers_loads = false;              ///< CapacityLoads::load_of() will be asked
   const LockstepGroups* lockstep = nullptr;  ///< null: every rank is run by itself
 
   /// The ranks that may run as one whose communicator this is, or null.

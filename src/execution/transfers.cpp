@@ -18,7 +18,8 @@ Transfers::Transfers(const RunContext& run, CircuitService& circuits, MemberList
       circuits_(circuits),
       members_(members),
       gpus_(run.engine, run.gpus, run.accounting, run.stragglers, *this),
-      proxies_(run.engine, *this) {}
+      proxies_(run.engine, *this),
+      loads_(run.remembers_loads) {}
 
 void Transfers::start(OpId id) {
   Operation& op = run_.operations[id];
@@ -32,7 +33,7 @@ void Transfers::start(OpId id) {
   // In a folded run a member stands for several ranks: traffic is counted for all of them, time for one.
   const std::size_t fold = op.gpus.size() / op.members();
   run_.accounting.traffic(op.dimension(), checked_product(plan.wire_bytes(), fold), op.copies,
-                          checked_product(rail_bytes_.of(op, run_.fabric), fold));
+                          checked_product(loads_.count(op, run_.fabric), fold));
   transfer.started_at = run_.engine.now();
   transfer.in_flight = 0;
   transfer.resting = transfer.together = false;

@@ -3,11 +3,11 @@
 // to the network.
 #pragma once
 
+#include "execution/capacity_loads.hpp"
 #include "execution/circuit_service.hpp"
 #include "execution/gpu_pool.hpp"
 #include "execution/plan_ways.hpp"
 #include "execution/proxy_queue.hpp"
-#include "execution/rail_bytes.hpp"
 #include "execution/run_context.hpp"
 #include "fabric/fabric.hpp"
 
@@ -46,6 +46,8 @@ class Transfers : public network::DeliveryListener, public RoundListener, privat
   void delivered_together(std::uint64_t tag, std::uint32_t messages) override;
   void round_opened(OpId id, std::uint32_t round) override;
 
+  [[nodiscard]] const CapacityLoads& loads() const { return loads_; }
+
  private:
   [[nodiscard]] RoundProgress& enter_round(Operation& op, std::uint32_t index);
   void reach(OpId id, Operation& op, std::uint32_t round, Member member);
@@ -72,7 +74,7 @@ class Transfers : public network::DeliveryListener, public RoundListener, privat
   MemberListener& members_;
   GpuPool gpus_;
   ProxyQueues proxies_;
-  RailBytes rail_bytes_;
+  CapacityLoads loads_;
   PlanWays ways_;
   std::uint32_t running_ = 0;        // operations with bytes in flight
   std::vector<SendIndex> released_;  // scratch

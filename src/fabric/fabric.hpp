@@ -43,6 +43,19 @@ struct FoldedPlant {
   }
 };
 
+/// Names one capacity on the way of messages by what it is.
+struct Place {
+  enum class Kind : std::uint8_t { kScaleUp, kPort, kLeafUplink, kPodUplink };
+
+  Kind kind = Kind::kScaleUp;
+  std::uint32_t rail = 0;    ///< of uplinks
+  std::uint32_t number = 0;  ///< GPU of the plant, leaf of the rail, or pod
+
+  [[nodiscard]] bool is_uplink() const { return kind == Kind::kLeafUplink || kind == Kind::kPodUplink; }
+
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
 class Fabric {
  public:
   /// `engine`, `spec` and `folded` must outlive the fabric. `folded`: null, or what stands for the cluster; then messages
@@ -99,6 +112,35 @@ class Fabric {
 
   /// The way of a message now. nullopt: the rail has no circuit for it. REQUIRES: from != to.
   [[nodiscard]] std::optional<network::Path> route(GpuId from, GpuId to);
+
+  /// Calls visit(Place) for what a message leaves over, in this order: the scale-up port of its GPU, where it takes it, the
+  /// NIC's ports, the uplinks of a leaf or pod. REQUIRES: from != to.
+  template <class Visit>
+  void each_place(GpuId from, GpuId to, Visit&& visit) const {
+    using enum Place::Kind;
+    if (server_of(from) == server_of(to)) return visit(Place{kScaleUp, 0, image(from).value});
+    if (nic_owner(local_of(from)) != nic_owner(local_of(to))) visit(Place{kScaleUp, 0, image(from).value});
+    const auto nic_of = [&](GpuId gpu) { return plant_.gpu(plant_.server_of(gpu), nic_owner(plant_.local_of(gpu))); };
+    const GpuId out = nic_of(image(GpuId{server_of(from) * spec_.gpus_per_server + local_of(to)}));
+    visit(Place{kPort, 0, out.value});
+    if (!has_uplinks()) return;
+    const GpuId in = nic_of(image(to));
+    const Place uplink = uplink_of(out);
+    if (uplink != uplink_of(in)) visit(uplink);
+  }
+  /// Messages may cross uplinks that can be oversubscribed.
+  [[nodiscard]] bool has_uplinks() const {
+    return optical() ? spec_.rail.pods.servers > 0 && spec_.rail.pods.layer == PodSpec::Layer::kElectrical
+                     : plant_.spec().two_tier();
+  }
+  /// The uplinks above a GPU of plant(). REQUIRES: has_uplinks().
+  [[nodiscard]] Place uplink_of(GpuId gpu) const {
+    const std::uint32_t rail = nic_owner(plant_.local_of(gpu));
+    if (optical()) return {Place::Kind::kPodUplink, rail, plant_.server_of(gpu) / spec_.rail.pods.servers};
+    return {Place::Kind::kLeafUplink, rail, plant_.leaf_of(gpu, 0)};
+  }
+  /// The rate of a place, one direction: of a NIC all of its ports.
+  [[nodiscard]] Bandwidth rate(const Place& place) const;
 
   /// Holds what a message between two GPUs of a server meets at least: latency, and the rate of the slowest link when it is
   /// alone. Where links may fail, a detour can have faster links, and fewer that an optical switch makes.

@@ -178,11 +178,9 @@ PageData page_data_of(const fs::path& folder, const PageChoices& choices) {
   data.points = tables.points.rows;
   data.failed = tables.failed;
   data.notes = tables.notes;
-  const Json document = {{"notes", tables.notes},
-                         {"about", tables.about},
-                         {"choices", checked(choices, tables.points)},
-                         {"table", tables.points.packed()},
-                         {"windows", tables.windows.packed()},
+  const Json document = {{"notes", tables.notes},           {"explanations", tables.explanations},
+                         {"about", tables.about},           {"choices", checked(choices, tables.points)},
+                         {"table", tables.points.packed()}, {"windows", tables.windows.packed()},
                          {"traces", std::move(traces)}};
   data.document = document.canonical();
   return data;

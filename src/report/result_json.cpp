@@ -254,6 +254,8 @@ Json result_json(const RunResult& result, bool lists) {
   if (result.cost) json["cost"] = cost(*result.cost);
   json["folding"] = folding(result.folding);
   json["warnings"] = result.warnings;
+  json["notes"] = report::notes_json(result.notes);
+  if (result.critical_path) json["critical_path"] = report::path_json(*result.critical_path);
   if (!result.choices.empty()) json["choices"] = result.choices;
   if (result.engine.network_accuracy > 0.0) json["network"] = network(result.engine);
   json["engine"] = {{"events", result.engine.events},

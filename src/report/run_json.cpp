@@ -214,7 +214,43 @@ std::uint64_t commands_for(const RunResult& result, std::size_t dimension) {
 }
 
 Json utilisation_json(const Utilisation& utilisation) {
-  return {{"rail_ports", utilisation.rail_ports}, {"scale_up", utilisation.scale_up}, {"switching", utilisation.switching}};
+  Json json{
+      {"rail_ports", utilisation.rail_ports}, {"scale_up", utilisation.scale_up}, {"switching", utilisation.switching}};
+  if (utilisation.switching > 0.0) json["circuits"] = utilisation.circuits();
+  if (utilisation.uplinks) {
+    json["uplinks"] = utilisation.uplinks->mean;
+    json["busiest_uplink"] = utilisation.uplinks->busiest;
+  }
+  return json;
+}
+
+Json notes_json(std::span<const Note> notes) {
+  Json list = Json::array();
+  for (const Note& note : notes) {
+    list.push_back({{"id", note.id}, {"key", note.key}, {"text", note.text}, {"value", note.value}});
+  }
+  return list;
+}
+
+Json path_json(const CriticalPath& path) {
+  const double whole = std::max(to_seconds(path.total()), 1e-12);
+  Json parts = Json::array();
+  for (const PathPart& part : path.parts) {
+    Json& entry = parts.push_back(Json{{"part", part.label()},
+                                       {"time_s", to_seconds(part.time)},
+                                       {"share", to_seconds(part.time) / whole},
+                                       {"stretches", part.stretches}});
+    if (part.dimension) entry["dimension"] = std::string(name(*part.dimension));
+    if (part.place) entry["place"] = std::string(name(*part.place));
+  }
+  Json json{{"parts", std::move(parts)}};
+  if (path.busiest) {
+    json["busiest"] = {{"name", path.busiest->name},
+                       {"place", std::string(name(path.busiest->place))},
+                       {"utilisation", path.busiest->utilisation},
+                       {"time_s", to_seconds(path.busiest->time)}};
+  }
+  return json;
 }
 
 Json quantiles_json(const RunResult& result) {

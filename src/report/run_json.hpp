@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace photonrail::report {
 
@@ -17,6 +18,10 @@ void add_training(const RunResult& result, json::Json& entry);
 [[nodiscard]] json::Json changes_json(const ReconfigurationSummary& summary);
 /// The commands that served a dimension first.
 [[nodiscard]] std::uint64_t commands_for(const RunResult& result, std::size_t dimension);
+/// A list of { id, key, text, value }.
+[[nodiscard]] json::Json notes_json(std::span<const Note> notes);
+/// { parts: [{ part, time_s, share, stretches }], busiest }.
+[[nodiscard]] json::Json path_json(const CriticalPath& path);
 [[nodiscard]] json::Json utilisation_json(const Utilisation& utilisation);
 /// Of the times of operations and of waits for circuits, by dimension.
 [[nodiscard]] json::Json quantiles_json(const RunResult& result);

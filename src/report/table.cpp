@@ -211,6 +211,38 @@ void add_reconfigurations(Rows& rows) {
   of_mesh("  circuits displaced", &BlockingSummary::displaced);
 }
 
+// The capacities of the job's GPUs, mean over the run.
+void add_utilisation(Rows& rows) {
+  const auto share = [&rows](const char* label, auto of) {
+    if (!rows.any([&](const RunResult& run) { return run.utilisation && of(*run.utilisation) > 0.0; })) return;
+    rows.add(label, [of](const RunResult& run) {
+      const double busy = run.utilisation ? of(*run.utilisation) : 0.0;
+      return busy > 0.0 ? percent(busy) : std::string(kNothing);
+    });
+  };
+  const auto sends = [](const RunResult& run) {
+    return run.utilisation && run.utilisation->rail_ports + run.utilisation->scale_up > 0.0;
+  };
+  if (!rows.any(sends)) return;
+  rows.heading("busy, mean over the run");
+  share("  NIC ports", [](const Utilisation& u) { return u.rail_ports; });
+  share("  scale-up ports", [](const Utilisation& u) { return u.scale_up; });
+  share("  circuits while lit", [](const Utilisation& u) { return u.switching > 0.0 ? u.circuits() : 0.0; });
+  share("  uplinks", [](const Utilisation& u) { return u.uplinks ? u.uplinks->mean : 0.0; });
+  share("  uplinks, the busiest", [](const Utilisation& u) { return u.uplinks ? u.uplinks->busiest : 0.0; });
+}
+
+// The longest part of the critical path.
+void add_path(Rows& rows) {
+  const auto has = [](const RunResult& run) { return run.critical_path && !run.critical_path->parts.empty(); };
+  if (!rows.any(has)) return;
+  rows.heading("most of the critical path");
+  rows.add("", [has](const RunResult& run) { return has(run) ? run.critical_path->parts.front().label() : kNothing; });
+  rows.add("  its share", [has](const RunResult& run) {
+    return has(run) ? share_of(run.critical_path->parts.front().time, run.makespan) : kNothing;
+  });
+}
+
 void add_traffic(Rows& rows, std::size_t dimension) {
   if (!rows.any([dimension](const RunResult& run) { return run.traffic[dimension].operations > 0; })) return;
   const auto cell = [dimension](auto text) {
@@ -349,7 +381,9 @@ std::string to_table(std::span<const RunResult> given, bool colour, int width) {
   add_steps(rows);
   add_training(rows);
   add_shares(rows);
+  add_path(rows);
   add_reconfigurations(rows);
+  add_utilisation(rows);
   for (std::size_t d = 0; d < kDimensionCount; ++d) add_traffic(rows, d);
 
   std::string text = bars(results, room, colour);

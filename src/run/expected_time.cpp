@@ -170,18 +170,25 @@ StepWork slots_of(const Scenario& job, const ControllerFactory& factory) {
   return {slots * circuits, slots * circuits * kSecondsACircuitTurned};
 }
 
-double folded_share(const Scenario& job, const Registries& registries, bool rehearsal) {
-  const ControllerFactory& factory = registries.controllers.find(job.controller.name);
-  if (!job.run.folding || !are_fixed(job.stragglers)) return 1.0;
-  if (!why_not_foldable(job.cluster, job.controller, factory, rehearsal).empty()) return 1.0;
+/// Returns the classes of ranks over the ranks, when the job is folded by ranks or by whole rails.
+double share_of_classes(const Scenario& job, const Registries& registries, bool whole_rails) {
   const collective::AlgorithmTable algorithms(job.collectives, registries.collectives);
   const std::vector<std::uint32_t> labels =
       with_gpu_models(straggler_labels(job.stragglers, job.graph.ranks()), job.cluster, job.gpu_of_rank);
-  const bool whole_rails = folds_whole_rails(job.cluster, factory, rehearsal);
   const folding::FoldingAttempt attempt =
       folding::fold({job.graph, job.gpu_of_rank, job.cluster, algorithms, labels, whole_rails});
   if (!attempt.folding) return 1.0;
   return static_cast<double>(attempt.folding->graph.ranks()) / static_cast<double>(job.graph.ranks());
+}
+
+double folded_share(const Scenario& job, const Registries& registries, bool rehearsal) {
+  const ControllerFactory& factory = registries.controllers.find(job.controller.name);
+  if (!job.run.folding || !are_fixed(job.stragglers)) return 1.0;
+  if (!why_not_foldable(job.cluster, job.controller, factory, rehearsal).empty()) return 1.0;
+  const bool whole_rails = folds_whole_rails(job.cluster, factory, rehearsal);
+  const double share = share_of_classes(job, registries, whole_rails);
+  const bool may_fold_rails = rehearsal && !whole_rails && factory.rail_symmetric;
+  return may_fold_rails && share == 1.0 ? share_of_classes(job, registries, true) : share;
 }
 
 /// The runs of a job's graph that its policy needs, beside the steps that are asked for.

@@ -17,6 +17,7 @@ namespace {
 RunSpec profiling_run(RunSpec run) {
   run.iterations = 1;
   run.fidelity = Fidelity::kStream;
+  run.critical_path = false;
   return run;
 }
 

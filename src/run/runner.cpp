@@ -46,15 +46,9 @@ void Runner::run(RunResult& result) const {
     const BoundedJob bounded{job_.scenario, cluster_, controller_, job_.run, stragglers_};
     return LowerBound(bounded, job_.registries, job_.observers).run(result);
   }
-  if (const folding::Folding* folding = try_fold(result.folding.off); folding != nullptr) {
-    RunResult folded = result;
-    if (run_folded(*folding, folded)) {
-      result = std::move(folded);
-      result.folding.classes = folding->graph.ranks();
-      return;
-    }
-    result.folding.off = folded.folding.off;
-  }
+  const bool whole_rails = folds_whole_rails(cluster_, factory_, as_symmetric());
+  if (run_folded(whole_rails, result)) return;
+  if (as_symmetric() && !whole_rails && factory_.rail_symmetric && run_folded(true, result)) return;
   run_unfolded(result);
 }
 
@@ -70,13 +64,14 @@ JobSetup Runner::setup() const {
   JobSetup job{.scenario = job_.scenario, .registries = job_.registries, .cluster = cluster_, .controller = controller_};
   job.needs = needs_;
   job.run = job_.run;
+  if (rehearsal_) job.run.critical_path = false;
   job.observers = job_.observers;
   job.stragglers = stragglers_;
   if (rehearsal_) job.give_up = rehearsal_->give_up;
   return job;
 }
 
-const folding::Folding* Runner::try_fold(std::string& why_not) const {
+const folding::Folding* Runner::try_fold(bool whole_rails, std::string& why_not) const {
   if (!job_.run.folding) {
     why_not = "the scenario says so";
   } else if (job_.run.network_accuracy > 0.0) {
@@ -90,29 +85,30 @@ const folding::Folding* Runner::try_fold(std::string& why_not) const {
   }
   if (!why_not.empty()) return nullptr;
   const std::vector<std::uint32_t> labels = straggler_labels(stragglers_, job_.scenario.graph.ranks());
-  const folding::FoldingAttempt& attempt = caches_.foldings.fold(labels, folds_whole());
+  const folding::FoldingAttempt& attempt = caches_.foldings.fold(labels, whole_rails);
   why_not = attempt.why_not;
   return attempt.folding ? &*attempt.folding : nullptr;
 }
 
-bool Runner::folds_whole() const { return folds_whole_rails(cluster_, factory_, as_symmetric()); }
-
 // An error of a job is said of its own ranks: the run is made again for that.
-bool Runner::run_folded(const folding::Folding& folding, RunResult& result) const {
+bool Runner::run_folded(bool whole_rails, RunResult& result) const {
+  const folding::Folding* const folding = try_fold(whole_rails, result.folding.off);
+  if (folding == nullptr) return false;
   try {
     const std::optional<Profile> profile =
-        caches_.profiles.of_classes(folding, folds_whole(), wanted(), result.folding.off);
+        caches_.profiles.of_classes(*folding, whole_rails, wanted(), result.folding.off);
     if (!profile) return false;
     JobSetup job = setup();
-    const std::vector<StragglerSpec> stragglers = folded_stragglers(job.stragglers, folding.class_of_rank);
+    const std::vector<StragglerSpec> stragglers = folded_stragglers(job.stragglers, folding->class_of_rank);
     job.stragglers = stragglers;
-    job.folding = &folding;
+    job.folding = folding;
     job.profile = &*profile;
     Simulation simulation(job);
     simulation.run();
     result.folding.off = simulation.ambiguity().why();
     if (simulation.ambiguity().found()) return false;
     simulation.report(result);
+    result.folding.classes = folding->graph.ranks();
     return true;
   } catch (const DeadlockError&) {
     result.folding.off = "the job cannot finish";

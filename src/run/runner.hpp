@@ -52,11 +52,10 @@ class Runner {
 
  private:
   /// Null: every rank must be run, for the reason in `why_not`.
-  [[nodiscard]] const folding::Folding* try_fold(std::string& why_not) const;
+  [[nodiscard]] const folding::Folding* try_fold(bool whole_rails, std::string& why_not) const;
   [[nodiscard]] bool as_symmetric() const { return rehearsal_ && rehearsal_->as_symmetric; }
-  [[nodiscard]] bool folds_whole() const;
   /// False when every rank must be run, with the reason in result.folding.off.
-  bool run_folded(const folding::Folding& folding, RunResult& result) const;
+  bool run_folded(bool whole_rails, RunResult& result) const;
   void run_unfolded(RunResult& result) const;
   [[nodiscard]] JobSetup setup() const;
   /// Returns what the policy wants of the profiling runs.

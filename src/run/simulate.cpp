@@ -2,6 +2,7 @@
 
 #include "photonrail/error.hpp"
 #include "photonrail/study/cost.hpp"
+#include "run/notes.hpp"
 #include "run/peak_memory.hpp"
 #include "run/plausibility.hpp"
 #include "run/rehearsals.hpp"
@@ -52,6 +53,7 @@ RunResult simulate(const Scenario& scenario, std::span<Observer* const> observer
   }
   price(scenario, result);
   if (scenario.run.spread_seeds) add_spread(scenario, *scenario.run.spread_seeds, registries, result);
+  run::add_notes(scenario, result);
   result.engine.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   result.engine.peak_rss_mb = run::peak_rss_mb();
   return result;

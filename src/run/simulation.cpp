@@ -2,13 +2,14 @@
 
 #include "photonrail/error.hpp"
 #include "run/cost_model.hpp"
+#include "run/critical_path.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace photonrail::run {
 
-using execution::ObserverList;
 using fabric::Fabric;
 
 namespace {
@@ -18,11 +19,21 @@ folding::MemberPlacement placement_of(const JobSetup& setup) {
   return folding::MemberPlacement::of(setup.scenario.graph, setup.scenario.gpu_of_rank);
 }
 
-// News of ranks is for observers of every rank alone, folded or not.
-ObserverList rank_observers(const JobSetup& setup) {
+// Jobs that share a cluster have no path of their own.
+std::optional<execution::RunHistory> history_of(const JobSetup& setup) {
+  if (!setup.run.critical_path || setup.shared != nullptr) return std::nullopt;
+  return std::optional<execution::RunHistory>(std::in_place, setup.graph(), setup.scenario.executor.buffered_send,
+                                              setup.run.iterations);
+}
+
+// News of ranks is for observers of every rank alone, folded or not; the history is of what is run.
+std::vector<Observer*> rank_watchers(const JobSetup& setup, std::optional<execution::RunHistory>& history) {
   const bool classes = setup.folding != nullptr && !setup.shows_classes;
   const bool watched = !classes && execution::watch_ranks(setup.observers);
-  return ObserverList(watched ? setup.observers : std::span<Observer* const>{});
+  std::vector<Observer*> watchers;
+  if (watched) watchers.assign(setup.observers.begin(), setup.observers.end());
+  if (history) watchers.push_back(&*history);
+  return watchers;
 }
 
 execution::RankBehaviour behaviour_of(const RankBehaviour& wanted, std::size_t ranks) {
@@ -37,11 +48,13 @@ execution::RankBehaviour behaviour_of(const RankBehaviour& wanted, std::size_t r
 
 }  // namespace
 
+Watchers::Watchers(const JobSetup& setup)
+    : history(history_of(setup)), of_ranks(rank_watchers(setup, history)), all(setup.observers), ranks(of_ranks) {}
+
 Simulation::Simulation(const JobSetup& setup)
     : setup_(setup),
       placement_(placement_of(setup)),
-      all_observers_(setup.observers),
-      rank_observers_(rank_observers(setup)),
+      watchers_(setup),
       own_engine_(setup.shared != nullptr ? std::nullopt : std::optional<engine::Engine>(std::in_place)),
       fabric_(make_fabric()),
       algorithms_(setup.scenario.collectives, setup.registries.collectives),
@@ -52,7 +65,7 @@ Simulation::Simulation(const JobSetup& setup)
                                            : std::span<const std::uint32_t>{},
                   setup.scenario.storage_ranks),
       compute_(setup.cluster, gpu_of_rank(), setup.stragglers, setup.run.seed),
-      control_({engine(), fabric_, operations_, accounting_, rank_observers_, setup_.controller,
+      control_({engine(), fabric_, operations_, accounting_, watchers_.ranks, setup_.controller,
                 setup.registries.controllers.find(setup.controller.name), setup.run.seed,
                 setup.shared != nullptr ? setup.shared->holder : core::Field()},
                ambiguity_if_folded()),
@@ -105,7 +118,14 @@ execution::ExecutorOptions Simulation::executor_options() {
 }
 
 execution::RunContext Simulation::context() {
-  return {engine(), fabric_, operations_, accounting_, compute_.stragglers, compute_.gpus, rank_observers_};
+  return {engine(),
+          fabric_,
+          operations_,
+          accounting_,
+          compute_.stragglers,
+          compute_.gpus,
+          watchers_.ranks,
+          watchers_.history.has_value()};
 }
 
 void Simulation::begin_at(Time start) {
@@ -120,12 +140,12 @@ void Simulation::begin(std::uint64_t) {
 }
 
 void Simulation::run() {
-  all_observers_.notify([this](Observer& observer) { observer.begin(setup_.scenario); });
+  watchers_.all.notify([this](Observer& observer) { observer.begin(setup_.scenario); });
   begin_at(engine().now());
   do {
     while (!ambiguity_.found() && engine().run(setup_.give_up ? kEventsOfRehearsal : kEventsBetweenProgress) > 0) {
       if (setup_.give_up && (executor_.is_late() || (!finished() && engine().now() > *setup_.give_up))) throw GaveUp{};
-      all_observers_.notify([this](Observer& o) { o.progress(tasks_done(), tasks(), engine().now()); });
+      watchers_.all.notify([this](Observer& o) { o.progress(tasks_done(), tasks(), engine().now()); });
     }
   } while (!ambiguity_.found() && !finished() && stand_still());
   if (!ambiguity_.found() && !finished()) throw DeadlockError(stuck());
@@ -159,7 +179,9 @@ void Simulation::report(RunResult& result) {
     result.engine.epochs = fabric_.network().epochs().epochs();
     result.engine.flows_in_epochs = fabric_.network().epochs().flows();
   }
-  all_observers_.notify([&ends](Observer& observer) { observer.end(ends.back()); });
+  if (watchers_.history)
+    result.critical_path = critical_path({*watchers_.history, executor_.loads(), operations_, fabric_}, ends.back());
+  watchers_.all.notify([&ends](Observer& observer) { observer.end(ends.back()); });
 }
 
 Utilisation Simulation::utilisation(Bytes rail_bytes, const RunResult& result) const {
@@ -175,7 +197,23 @@ Utilisation Simulation::utilisation(Bytes rail_bytes, const RunResult& result) c
   share.scale_up =
       static_cast<double>(all.count - rail_bytes.count) / (gpus * cluster.scale_up.of_gpu().bytes_per_second * seconds);
   share.switching = to_seconds(result.reconfigurations.dark_port) / (ports * seconds);
+  add_uplinks(seconds, share);
   return share;
+}
+
+// The mean is over the leaves, or pods, that the job has GPUs in; what it has none in carries nothing of it.
+void Simulation::add_uplinks(double seconds, Utilisation& share) const {
+  if (!fabric_.has_uplinks()) return;
+  std::set<fabric::Place> uplinks;
+  for (const GpuId gpu : setup_.scenario.gpu_of_rank) uplinks.insert(fabric_.uplink_of(gpu));
+  Utilisation::Uplinks all{.count = uplinks.size(), .members = executor_.loads().members_over_an_uplink()};
+  for (const execution::CapacityLoad& load : executor_.loads().totals()) {
+    if (!load.place.is_uplink()) continue;
+    const double busy = load.bytes / (fabric_.rate(load.place).bytes_per_second * seconds);
+    all.mean += busy / static_cast<double>(uplinks.size());
+    all.busiest = std::max(all.busiest, busy);
+  }
+  share.uplinks = all;
 }
 
 std::vector<GpuId> Simulation::gpu_of_rank() const {

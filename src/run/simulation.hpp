@@ -7,6 +7,7 @@
 #include "execution/observer_list.hpp"
 #include "execution/operation_table.hpp"
 #include "execution/plan_cache.hpp"
+#include "execution/run_history.hpp"
 #include "execution/straggler_injector.hpp"
 #include "execution/time_accounting.hpp"
 #include "folding/member_placement.hpp"
@@ -23,6 +24,18 @@ namespace photonrail::run {
 inline constexpr std::uint64_t kEventsBetweenProgress = 65536;
 /// Between two looks at the clock of a rehearsal that may give up.
 inline constexpr std::uint64_t kEventsOfRehearsal = 256;
+
+/// Who is told what happens: all observers of the begin and the end, some of ranks and circuits, the history among them.
+struct Watchers {
+  explicit Watchers(const JobSetup& setup);
+  Watchers(const Watchers&) = delete;  // its lists refer to it
+  Watchers& operator=(const Watchers&) = delete;
+
+  std::optional<execution::RunHistory> history;  ///< of a run that is asked for its critical path
+  const std::vector<Observer*> of_ranks;
+  const execution::ObserverList all;
+  const execution::ObserverList ranks;
+};
 
 class Simulation {
  public:
@@ -56,14 +69,14 @@ class Simulation {
   [[nodiscard]] execution::ExecutorOptions executor_options();
   [[nodiscard]] execution::RunContext context();
   [[nodiscard]] Utilisation utilisation(Bytes rail_bytes, const RunResult& result) const;
+  void add_uplinks(double seconds, Utilisation& share) const;
   [[nodiscard]] std::vector<GpuId> gpu_of_rank() const;
   void begin(std::uint64_t);
 
   const JobSetup setup_;
   const folding::MemberPlacement placement_;
   folding::OrderAmbiguity ambiguity_;
-  execution::ObserverList all_observers_;
-  execution::ObserverList rank_observers_;  // those that need ranks and circuits
+  Watchers watchers_;
   std::optional<engine::Engine> own_engine_;
   fabric::Fabric fabric_;
   const collective::AlgorithmTable algorithms_;

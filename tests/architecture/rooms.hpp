@@ -81,7 +81,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"study/slices/study_file.hpp", "studies/slices"}, {"collective/plan_file.hpp", "formats"},
       {"formats/astra.hpp", "astra"}, {"formats/operators.hpp", "formats"}, {"formats/trace.hpp", "formats"}, {"report.hpp", "report"},
       {"study/ccl_bench.hpp", "report"}, {"study/compare.hpp", "report"}, {"study/schema.hpp", "schema"}, {"study/slices.hpp", "studies/slices"},
-      {"study/goodput.hpp", "studies/goodput"}, {"study/sweep.hpp", "studies/sweep"}, {"study/plan.hpp", "studies/plan"}, {"study/work.hpp", "studies"}, {"command.hpp", "tools"},
+      {"study/goodput.hpp", "studies/goodput"}, {"study/sweep.hpp", "studies/sweep"}, {"study/plan.hpp", "studies/plan"}, {"study/worth.hpp", "run"}, {"study/explanation.hpp", "run"}, {"study/work.hpp", "studies"}, {"command.hpp", "tools"},
       {"formats/infragraph.hpp", "config"},
   };
   // clang-format on
@@ -93,7 +93,8 @@ inline bool is_for_the_command(std::string_view header) {
   static constexpr std::string_view kHeaders[] = {
       "report/chart.hpp",          "report/cost_report.hpp",        "report/page.hpp",
       "report/operators_text.hpp", "studies/sweep/plugin_list.hpp", "json/file_text.hpp",
-      "core/counted.hpp"};
+      "report/explanation.hpp",    "report/run_json.hpp",           "json/json.hpp",
+      "formats/chakra/files.hpp",  "formats/kineto/files.hpp",      "core/counted.hpp"};
   return std::find(std::begin(kHeaders), std::end(kHeaders), header) != std::end(kHeaders);
 }
 

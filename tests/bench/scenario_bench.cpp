@@ -205,6 +205,32 @@ void scenario_training_coalesce(benchmark::State& state) {
 }
 BENCHMARK(scenario_training_coalesce)->ArgName("gpus")->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond);
 
+void measure_folded_job(benchmark::State& state, Scenario scenario) {
+  scenario.run.folding = true;
+  if (const RunResult result = simulate(scenario); !result.folding.off.empty()) {
+    return state.SkipWithError(result.folding.off.c_str());
+  }
+  measure(state, scenario, Item::kTask);
+}
+
+void scenario_training_context(benchmark::State& state) {
+  TrainingSpec spec = dense_405b(2048 / 128 / argument(state));
+  spec.parallelism.cp = argument(state);
+  spec.parallelism.fsdp = true;
+  measure_folded_job(state, on_optical_rails(training_job(spec, Fidelity::kStream)));
+}
+BENCHMARK(scenario_training_context)->ArgName("cp")->Arg(1)->Arg(2)->Arg(4)->Unit(benchmark::kMillisecond);
+
+// Experts over all rails of eight servers.
+void scenario_training_experts(benchmark::State& state) {
+  TrainingSpec spec = dense_405b(1);
+  spec.model.moe = ExpertSpec{.experts = 256, .top_k = 8, .ffn = 2048};
+  spec.parallelism = {.tp = 1, .pp = 16, .dp = argument(state) / 16, .ep = 64};
+  spec.global_batch = 4 * spec.parallelism.dp;
+  measure_folded_job(state, training_job(spec, Fidelity::kStream));
+}
+BENCHMARK(scenario_training_experts)->ArgName("gpus")->Arg(1024)->Arg(4096)->Unit(benchmark::kMillisecond);
+
 // Ranks that nothing tells apart are simulated once; with the making of the graph, and with `written` its result as a file.
 void measure_folded(benchmark::State& state, bool written) {
   const Folder folder;

@@ -32,11 +32,11 @@ TEST_F(Init, AGridOfOptionsValidatesAndRuns) {
   EXPECT_EQ(done.status, 0) << done.err;
 }
 
-TEST_F(Init, TakesTheFewestStagesWithWhichTheModelFits) {
-  // 8.03e9 parameters with 18 bytes each are 145 GB: not on one GPU of 141 GB, and easily on eight.
+TEST_F(Init, ADenseModelIsShardedAndAnotherTakesTheFewestStages) {
   ASSERT_EQ(run("init one.json --servers 16 --gpus-per-server 8").status, 0);
-  EXPECT_THAT(read(folder_ / "one.json"), HasSubstr("\"tp\": 8, \"pp\": 1, \"dp\": 16"));
-  ASSERT_EQ(run("init large.json --servers 16 --gpus-per-server 8 --model llama3_405b").status, 0);
+  EXPECT_THAT(read(folder_ / "one.json"), HasSubstr("\"tp\": 8, \"pp\": 1, \"dp\": 16, \"fsdp\": true"));
+  // 671e9 parameters do not fit one stage of 128 GPUs.
+  ASSERT_EQ(run("init large.json --servers 32 --gpus-per-server 8 --model deepseek_v3").status, 0);
   EXPECT_THAT(read(folder_ / "large.json"), ::testing::Not(HasSubstr("\"pp\": 1,")));
   EXPECT_THAT(run("validate large.json").err, ::testing::Not(HasSubstr("memory")));
   ASSERT_EQ(run("init asked.json --servers 16 --gpus-per-server 8 --tp 4 --pp 2").status, 0);
@@ -62,10 +62,28 @@ TEST_F(Init, WithoutAFileItWritesToStandardOutput) {
   EXPECT_EQ(run("init </dev/null").status, 0);
 }
 
+// 192 ports hold pods of 48 servers at most, and 32 divide 128.
+TEST_F(Init, WhereOneSwitchIsTooSmallThereArePods) {
+  ASSERT_EQ(run("init wide.json --servers 128").status, 0);
+  EXPECT_THAT(read(folder_ / "wide.json"), HasSubstr("\"pods\": { \"servers\": 32, \"joined_by\": \"optical\" }"));
+  EXPECT_EQ(run("validate wide.json").status, 0);
+}
+
+TEST_F(Init, TakesAFileOfHuggingFace) {
+  fs::create_directories(folder_ / "tiny");
+  std::ofstream(folder_ / "tiny/config.json")
+      << R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 4,
+            "num_attention_heads": 8, "num_key_value_heads": 8, "intermediate_size": 4096, "vocab_size": 32000,
+            "max_position_embeddings": 2048})";
+  ASSERT_EQ(run("init own.json --model tiny --servers 2 --gpus-per-server 2").status, 0) << read(folder_ / ".err");
+  EXPECT_THAT(read(folder_ / "own.json"), HasSubstr("tiny/config.json"));
+  EXPECT_EQ(run("run own.json --quiet").status, 0);
+}
+
 TEST_F(Init, WhatItCannotWriteItRefuses) {
-  const Outcome too_small = run("init wide.json --model llama3_405b --servers 128");
+  const Outcome too_small = run("init wide.json --model llama3_405b --servers 127");
   EXPECT_EQ(too_small.status, 2);
-  EXPECT_THAT(too_small.err, HasSubstr("--switch polatis_6000: has 192 ports, and a rail of 128 servers needs 256 (with as "
+  EXPECT_THAT(too_small.err, HasSubstr("--switch polatis_6000: has 192 ports, and a rail of 127 servers needs 254 (with as "
                                        "many: lumentum_r300, polatis_7000,"));
   EXPECT_THAT(run("init --servers 2 --gpus-per-server 1 --controller magic").err, HasSubstr("there is no controller"));
   EXPECT_THAT(run("init --servers 2 --gpu h900").err, HasSubstr("known: "));

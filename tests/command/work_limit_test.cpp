@@ -47,7 +47,7 @@ class WorkLimit : public Command, public ::testing::WithParamInterface<Endless> 
                             {"recovery", {{{"action", "wait"}}}}}}});
     write("pod.json", {{"schema", "photonrail.allocation/1"},
                        {"pod", {{"torus", {64, 64, 64}}}},
-                       {"policies", {"bestfit"}},
+                       {"policies", {"bestfit", "firstfit"}},
                        {"orders", {"irs"}},
                        {"jobs",
                         {{"drawn",

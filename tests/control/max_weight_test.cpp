@@ -1,5 +1,6 @@
 #include "control/shown.hpp"
 #include "control/weighted_matching.hpp"
+#include "support/processor_time.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,6 +58,21 @@ TEST(HeaviestMatching, IsTheHeaviestOfAll) {
     ASSERT_TRUE(std::is_sorted(chosen.begin(), chosen.end()));
     ASSERT_EQ(weight_of(pairs, chosen), best_by_trial(pairs, 0, 0, 0)) << "trial " << trial;
   }
+}
+
+// 65,280 pairs of 256 positions, by the processor.
+TEST(HeaviestMatching, OfManyPairsTakesLessThanASecond) {
+  std::mt19937_64 random(5);
+  std::vector<WeightedPair> pairs;
+  for (ServerIndex from = 0; from < 256; ++from) {
+    for (ServerIndex to = 0; to < 256; ++to) {
+      if (from != to) pairs.push_back({{from, to}, static_cast<std::int64_t>(1 + random() % 1'000'000)});
+    }
+  }
+  const double before = processor_seconds();
+  const std::vector<std::size_t> chosen = heaviest_matching(pairs);
+  EXPECT_LT(processor_seconds() - before, 1.0);
+  EXPECT_GE(chosen.size(), 255u);
 }
 
 TEST(HeaviestMatching, TakesNothingOfNoWeight) {

@@ -11,6 +11,7 @@
 #include "control_plane/request_board.hpp"
 #include "control_plane/request_list.hpp"
 #include "control_plane/request_order.hpp"
+#include "support/processor_time.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,6 +44,22 @@ TEST(PairQueue, KeepsPairsInOrderWithWhatWaits) {
   EXPECT_FALSE(queue.has({2, 3}));
   EXPECT_TRUE(queue.remove({0, 1}, 1, Bytes{1}));
   EXPECT_TRUE(queue.empty());
+}
+
+// A hundred thousand pairs come and go in any order: a change costs as much as a row is long, not as all pairs are.
+TEST(PairQueue, ManyPairsComeAndGoInTheTimeOfARow) {
+  constexpr std::uint32_t kPairs = 1 << 17;
+  const auto pair = [](std::uint32_t i) {
+    const std::uint32_t mixed = i * 40503u % kPairs;  // odd: every pair once
+    return ServerPair{mixed / 256, mixed % 256};
+  };
+  const double before = test::processor_seconds();
+  PairQueue queue;
+  for (std::uint32_t i = 0; i < kPairs; ++i) queue.add(pair(i), Bytes{1}, Time{i});
+  EXPECT_EQ(queue.size(), kPairs);
+  for (std::uint32_t i = 0; i < kPairs; ++i) ASSERT_TRUE(queue.remove(pair(i), 1, Bytes{1}));
+  EXPECT_TRUE(queue.empty());
+  EXPECT_LT(test::processor_seconds() - before, 2.0);
 }
 
 TEST(CommandLog, OnlyTheTimeAfterTheDecisionIsExposed) {

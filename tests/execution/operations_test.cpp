@@ -1,4 +1,5 @@
 // The parts that carry operations, each built alone, with circuits that the test opens.
+#include "execution/capacity_loads.hpp"
 #include "execution/deadlock_report.hpp"
 #include "execution/executor.hpp"
 #include "execution/gpu_pool.hpp"
@@ -11,7 +12,6 @@
 #include "execution/part_fixture.hpp"
 #include "execution/plan_ways.hpp"
 #include "execution/proxy_queue.hpp"
-#include "execution/rail_bytes.hpp"
 #include "execution/schedule.hpp"
 #include "execution/starter.hpp"
 #include "execution/time_accounting.hpp"
@@ -63,16 +63,16 @@ TEST(Operation, TagsNameOperationAndSend) {
 }
 
 // 100 MB among 2: each rank sends 50 MB twice. On one server none of them leaves it.
-TEST(RailBytes, AreThoseBetweenServers) {
+TEST(CapacityLoads, CountBytesBetweenServers) {
   const auto rail_bytes = [](std::uint32_t gpus_per_server) {
     test::Job job(2, gpus_per_server);
     job.collective(job.group({0, 1}), {0, 1}, CollectiveOp::kAllReduce, 100'000'000);
     PartFixture part(std::move(job));
     const Task& task = part.graph().program(RankId{0u}).task(TaskId{0u});
     const Operation& op = part.operations[part.operations.seat(RankId{0u}, task, 0).op];
-    RailBytes bytes;
-    EXPECT_EQ(bytes.of(op, part.fabric), bytes.of(op, part.fabric)) << "the second is looked up";
-    return bytes.of(op, part.fabric);
+    CapacityLoads loads;
+    EXPECT_EQ(loads.count(op, part.fabric), loads.count(op, part.fabric)) << "the second is looked up";
+    return loads.count(op, part.fabric);
   };
   EXPECT_EQ(rail_bytes(1), Bytes{200'000'000});
   EXPECT_EQ(rail_bytes(2), Bytes{0});

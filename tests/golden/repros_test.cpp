@@ -1,6 +1,10 @@
 // Scenarios that once went wrong, small: kept beside the traces, in a folder "repros". Each does what its "why" asks for.
 #include "golden/golden.hpp"
+#include "photonrail/study/rows.hpp"
 #include "photonrail/study/sweep.hpp"
+#include "photonrail/study/work.hpp"
+#include "support/processor_time.hpp"
+#include "support/sanitizers.hpp"
 
 #include <algorithm>
 
@@ -100,6 +104,32 @@ TEST_P(Repros, BothFidelitiesTakeTheSameTime) {
   const Duration stream = time("stream-chunk-overhead", "/run/fidelity=stream");
   const Duration exact = time("stream-chunk-overhead", "/run/fidelity=exact");
   EXPECT_NEAR(to_seconds(stream), to_seconds(exact), 0.01 * to_seconds(exact));
+}
+
+// A mesh with a budget of light took 36 s. A ring of 4,608 ranks over links has 85 million sends, which a fault keeps from
+// being folded: they are announced.
+TEST_P(Repros, TakeNoLongerThanTheyAreExpectedTo) {
+  if (PHOTONRAIL_SANITIZED == 1) GTEST_SKIP() << "times are those of the build without sanitizers";
+  const double before = processor_seconds();
+  EXPECT_GT(time("mesh-budget-36s"), Duration{0});
+  EXPECT_LE(processor_seconds() - before, 10.0);
+  const WorkEstimate work = work_of(read_scenario(folder_ / "railrings-stopped-gpu-slow.json"));
+  EXPECT_NEAR(work.largest().count, 2.0 * 4608 * 9214, 1e6);
+  EXPECT_GE(work.seconds(), 5.0);
+  EXPECT_LE(work.seconds(), 60.0);
+}
+
+TEST_P(Repros, ThatDiedAreRefusedOrDone) {
+  EXPECT_THROW(run("training-predictions-segfault"), ConfigError);
+  EXPECT_GT(time("server-fault-accuracy-segfault"), Duration{0});
+  EXPECT_GT(time("ring-bypass-fault-internal"), Duration{0});
+  EXPECT_THROW(static_cast<void>(read_measured_rows(folder_ / "rows-fit-internal.json")), ConfigError);
+  try {
+    static_cast<void>(run("static-split-barrier"));
+    ADD_FAILURE() << "a barrier has no bytes, by which the policy gives ports";
+  } catch (const DeadlockError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("controller 'static_split' leaves server 0 on rail 0 without circuit"));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(WithData, Repros, ::testing::Values("all"));

@@ -61,6 +61,7 @@ TEST(ResultJson, KeysStandInAFixedOrder) {
                                           "windows_s",
                                           "folding",
                                           "warnings",
+                                          "notes",
                                           "engine",
                                           "rank_classes"};
   EXPECT_EQ(keys(json), expected);

@@ -25,6 +25,7 @@ struct Option {
 
 constexpr Option kOptions[] = {
     {"why", "", "why", R"(["drawn"])", 30},
+    {"critical path", "/run", "critical_path", "[true, false]", 4},
     {"cost", "", "cost",
      R"([{"rule": "physical"}, {"rule": "opus_artifact", "spare_share": 0.1}, {"catalogue": "h200_400g"}])", 20},
     {"gpu", "/cluster", "gpu", R"(["a100", "b200", "gb200", "gb200_opus", "h100", "h200"])", 20, "", true},

@@ -306,10 +306,26 @@ LawAnswer near_the_exact_run(const World& world, const Outcome& first, Verdict& 
   return {true, longer("exact", first.result.makespan, exact.result.makespan)};
 }
 
+// The path of a folded run is one of the whole; a run whose path is asked for is the same run.
+LawAnswer path_adds_up(const World& world, const Outcome& first, Verdict& verdict) {
+  if (!first.result.jobs.empty()) return {};
+  Json twin = world.scenario;
+  twin["run"]["critical_path"] = true;
+  const Outcome other = run_twin(twin, verdict, Watched::kNo);
+  if (std::string text = ends_otherwise(other); !text.empty()) return {true, text};
+  if (first.result.makespan != other.result.makespan) {
+    return {true, longer("with its path", first.result.makespan, other.result.makespan)};
+  }
+  if (!other.result.critical_path) return {};  // a bound has none
+  const Duration sum = other.result.critical_path->total();
+  return {true, sum == other.result.makespan ? "" : longer("the path", other.result.makespan, sum)};
+}
+
 std::vector<PolicyProperty> laws_of_twins() {
   return {{"bytes_fidelity", "both fidelities move the same bytes", same_bytes_at_both_fidelities},
           {"fidelity_time", "both fidelities take the same time but for latencies", fidelities_agree},
           {"folding", "a folded run has the result of the whole", same_result_folded},
+          {"critical_path", "the parts of the critical path add up to the makespan", path_adds_up},
           {"time_scale", "all times twice as long: a run twice as long", times_scale},
           {"names", "renamed servers: the same makespan, where the policy is symmetric", names_do_not_matter},
           {"unused_server", "a server without ranks changes nothing, where the policy is symmetric",

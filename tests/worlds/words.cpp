@@ -17,9 +17,9 @@ constexpr std::array<std::string_view, 6> kMaps{"/placement/sizes",
                                                 "/workload/training/operators/unlike/{}/precision_of"};
 
 // Strings that are data: names, paths, and what names are given to.
-constexpr std::array<std::string_view, 15> kTexts{"/schema",       "/name",    "/why",    "/id",      "/after",
-                                                  "/communicator", "/file",    "/csv",    "/pattern", "/origin",
-                                                  "/idle",         "/sources", "/prefix", "/files",   "/without"};
+constexpr std::array<std::string_view, 16> kTexts{
+    "/schema",  "/name",   "/why",  "/id",      "/after",  "/communicator", "/file",    "/csv",
+    "/pattern", "/origin", "/idle", "/sources", "/prefix", "/files",        "/without", "/calibration/source"};
 
 // Sections that each of several jobs may have.
 constexpr std::array<std::string_view, 6> kOfJobs{"workload", "placement",   "controller",

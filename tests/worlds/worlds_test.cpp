@@ -111,6 +111,7 @@ TEST(Worlds, SayEverythingThatAScenarioCanSay) {
                            "/workload/training/parallelism/ep",
                            "/run/fidelity=exact",
                            "/run/folding",
+                           "/run/critical_path",
                            "/placement/rank_to_gpu",
                            "/collectives/chunks",
                            "/network/accuracy"}) {

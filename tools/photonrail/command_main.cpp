@@ -160,6 +160,15 @@ void add_validate(CLI::App& app, ValidateOptions& options, const Registries& kno
   command->callback([&options, &known] { validate(options, known); });
 }
 
+void add_explain_scenario(CLI::App& app, ExplainScenarioOptions& options, const Registries& known) {
+  CLI::App* command =
+      app.add_subcommand("explain", "What bounds a run, what 10 % more of each resource gives, settings without effect");
+  add_input(*command, "SCENARIO.json", options.scenario, "A scenario file")->required();
+  add_set(*command, options.set);
+  command->add_flag("--json", options.json, "Print the result as JSON");
+  command->callback([&options, &known] { explain(options, known); });
+}
+
 struct ListOptions {
   std::string kind;
   bool explain = false;
@@ -312,7 +321,7 @@ void add_report(CLI::App& app, ReportOptions& options) {
       ->allow_extra_args(false);
   command->add_option("--log", options.choices.log, "Logarithmic axes: x, y, xy, none (where values span two decades)")
       ->type_name("AXES");
-  command->add_option("--title", options.choices.title, "The title of the page, and before those of figures as files");
+  command->add_option("--title", options.choices.title, "The title of the page, and in place of those of figures as files");
   command->add_option("--figure", options.choices.figure, "Of the figures as files this one alone: comparison")
       ->type_name("ID");
   command->add_option("--size", options.size, "Of a figure as a file, pixels (900; as high as each needs)")
@@ -379,6 +388,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   CalibrateOptions calibrate_options;
   RowsOptions rows_options;
   ListOptions list_options;
+  ExplainScenarioOptions explain_options;
   CostOptions cost_options;
   GoodputCommandOptions goodput_options;
   PlanCommandOptions plan_options;
@@ -390,13 +400,14 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   OperatorsOptions operators_options;
   std::vector<std::filesystem::path> plugins;
   add_plugins(app, known, plugins, act);
-  add_work_limit(app,
-                 {&run_options.work_limit_s, &sweep_options.work_limit_s, &calibrate_options.work_limit_s,
-                  &rows_options.work_limit_s, &goodput_options.work_limit_s, &report_options.work_limit_s,
-                  &fuzz_options.work_limit_s, &allocate_options.work_limit_s, &format_options.collective.work_limit_s});
+  add_work_limit(app, {&run_options.work_limit_s, &sweep_options.work_limit_s, &calibrate_options.work_limit_s,
+                       &rows_options.work_limit_s, &goodput_options.work_limit_s, &report_options.work_limit_s,
+                       &fuzz_options.work_limit_s, &allocate_options.work_limit_s, &format_options.collective.work_limit_s,
+                       &explain_options.work_limit_s});
   add_run(app, run_options, plugins, known);
   add_sweep(app, sweep_options, sweep_folder, plugins, known);
   add_validate(app, validate_options, known);
+  add_explain_scenario(app, explain_options, known);
   add_list(app, list_options, known);
   add_format_commands(app, format_options, known);
   add_calibrate(app, calibrate_options, rows_options, known);

@@ -119,6 +119,15 @@ struct ExplainOptions {
 };
 void explain_collectives(const ExplainOptions& options, const CollectiveRegistry& known);
 
+struct ExplainScenarioOptions {
+  std::filesystem::path scenario;
+  std::vector<std::string> set;
+  bool json = false;
+  double work_limit_s = kWorkLimit;
+};
+/// What bounds the run of a scenario, the worth of its resources, and its notes.
+void explain(const ExplainScenarioOptions& options, const Registries& known);
+
 struct TraceOptions {
   std::filesystem::path scenario;  ///< info: empty when a prefix is given
   std::vector<std::string> set;

@@ -1,79 +1,67 @@
-// The command explains what "auto" would choose for a collective, and why.
-#include "columns.hpp"
+// The command explains a run: what bounds it, what more of each resource would give, and which settings have no effect.
 #include "commands.hpp"
-#include "photonrail/collective/choice.hpp"
-#include "photonrail/error.hpp"
+#include "console.hpp"
+#include "photonrail/report.hpp"
+#include "photonrail/simulate.hpp"
+#include "photonrail/study/work.hpp"
+#include "photonrail/study/worth.hpp"
+#include "read.hpp"
+#include "report/explanation.hpp"
+#include "report/run_json.hpp"
+#include "work_limit.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <iostream>
-#include <limits>
 
 namespace photonrail::command {
 
 namespace {
 
-CollectiveOp op_of(const std::string& word) {
-  if (const auto op = collective_op_from(word)) return *op;
-  std::vector<std::string> known;
-  for (int i = 0; i < kCollectiveOpCount; ++i) known.emplace_back(name(static_cast<CollectiveOp>(i)));
-  throw ConfigError("--op", "unknown collective \"" + word + "\"", suggest(word, known));
+// The scenario runs once for its path and once for each resource.
+WorkEstimate work_of_all(const Scenario& scenario, const Registries& known) {
+  WorkEstimate sum;
+  for (std::size_t i = 0; i <= resources().size(); ++i) sum.add(work_of(scenario, known));
+  return sum;
 }
 
-/// The command line has checked that what it takes is finite and not negative.
-Duration time_of(double value, double seconds_per_unit, const char* option) {
-  if (value * seconds_per_unit <= 1e6) return from_seconds(value * seconds_per_unit);
-  throw ConfigError(option, "more than 1e6 s");
-}
-
-CollectiveCall call_of(const ExplainOptions& options) {
-  CollectiveCall call;
-  call.op = op_of(options.op);
-  call.members = options.ranks;
-  call.size = {options.bytes};
-  call.root = options.root;
-  call.pieces = options.chunks;
-  call.ports = options.ports;
-  if (call.op == CollectiveOp::kSend && call.members != 2) throw ConfigError("--ranks", "a send has two", "--ranks 2");
-  if (options.root >= options.ranks) throw ConfigError("--root", "is not among the ranks", "they count from 0");
-  if (options.ranks % options.ranks_per_server != 0) {
-    throw ConfigError("--ranks-per-server", "does not divide the ranks", "every server has as many");
-  }
-  if (options.ranks_per_server == 1) return call;
-  for (std::uint32_t m = 0; m < options.ranks; ++m) {
-    call.places.push_back({m / options.ranks_per_server, m % options.ranks_per_server});
-  }
-  return call;
-}
-
-CostModel model_of(const ExplainOptions& options) {
-  const Duration overhead = time_of(options.overhead_ns, 1e-9, "--overhead-ns");
-  CostModel on;
-  on.rail = {time_of(options.latency_ns, 1e-9, "--latency-ns"), overhead,
-             Bandwidth::from_gb_per_s(options.port_gb_per_s * options.ports)};
-  on.scale_up = {time_of(options.scale_up_latency_ns, 1e-9, "--scale-up-latency-ns"), overhead,
-                 Bandwidth::from_gb_per_s(options.scale_up_gb_per_s)};
-  on.ports = options.ports;
-  if (options.reconfiguration_ms) on.reconfiguration = time_of(*options.reconfiguration_ms, 1e-3, "--reconfiguration-ms");
-  return on;
+void add_rails_note(const std::vector<Worth>& worth, RunResult& result) {
+  const auto electrical = std::find_if(worth.begin(), worth.end(), [](const Worth& of) {
+    return of.resource->name == "electrical rails" && of.error.empty() && of.gain < 0.0;
+  });
+  if (electrical == worth.end()) return;
+  RunResult other;
+  other.name = "the same job on electrical rails of one tier";
+  other.ranks = result.ranks;
+  other.makespan = electrical->step;
+  std::vector<RunResult> both{result, std::move(other)};
+  for (Note& note : notes_of(both)) result.notes.push_back(std::move(note));
 }
 
 }  // namespace
 
-void explain_collectives(const ExplainOptions& options, const CollectiveRegistry& known) {
-  const CollectiveCall call = call_of(options);
-  const CostModel on = model_of(options);
-  const std::vector<CollectiveCandidate> ranked = rank_collectives(known, call, on);
-  std::vector<std::vector<std::string>> rows;
-  for (const CollectiveCandidate& candidate : ranked) {
-    const std::string text = describe(candidate, on);
-    const auto colon = text.find(": ");
-    const bool chosen = rows.empty() && candidate.problem.empty();
-    rows.push_back({chosen                      ? "auto takes"
-                    : candidate.problem.empty() ? ""
-                                                : "cannot",
-                    text.substr(0, colon), text.substr(colon + 2)});
+void explain(const ExplainScenarioOptions& options, const Registries& known) {
+  Scenario scenario = read_one_job(options.scenario, options.set, known);
+  scenario.run.critical_path = true;
+  admit(about(options.scenario, [&] { return work_of_all(scenario, known); }), options.scenario.string(),
+        options.work_limit_s, options.json ? Announce::kQuiet : Announce::kAloud);
+  RunResult result = about(options.scenario, [&] { return simulate(scenario, {}, known); });
+  const std::vector<Worth> worth = about(options.scenario, [&] { return worth_of(scenario, result, known); });
+  add_rails_note(worth, result);
+  if (options.json) {
+    json::Json json{
+        {"name", result.name}, {"step_s", to_seconds(result.step_time())}, {"makespan_s", to_seconds(result.makespan)}};
+    if (result.critical_path) json["critical_path"] = report::path_json(*result.critical_path);
+    if (result.utilisation) json["utilisation"] = report::utilisation_json(*result.utilisation);
+    json["worth"] = report::worth_json(worth);
+    json["notes"] = report::notes_json(result.notes);
+    std::cout << json.dump(2) << '\n';
+    return;
   }
-  std::cout << in_columns(rows);
+  warn(result.name, result.warnings);
+  const int width = output_width();
+  std::cout << report::path_text(result, width);
+  if (!worth.empty()) std::cout << '\n' << report::worth_text(worth, result.step_time());
+  if (!result.notes.empty()) std::cout << '\n' << report::notes_text(result.notes, "", width);
 }
 
 }  // namespace photonrail::command

@@ -68,6 +68,26 @@ void add_import(CLI::App& app, AstraCommandOptions& options, InfragraphOptions& 
   for (CLI::App* sub : {cluster, graph}) add_out_file(*sub, infragraph.out, "Write this file")->required();
 }
 
+void add_import_traces(CLI::App& app, FormatOptions& options, const Registries& known) {
+  CLI::App* read = app.get_subcommand("import");
+  const auto add = [&](const char* name, const char* help, const char* from, ImportTraceOptions& of) {
+    CLI::App* command = read->add_subcommand(name, help);
+    command->add_option("TRACES", of.from, from)->required();
+    command->add_option("--gpus-per-server", of.gpus_per_server, "Of the cluster (8, 4 or 2, as divides the ranks)")
+        ->type_name("N")
+        ->check(CLI::Range(1U, 1024U));
+    add_out_file(*command, of.out, "Write this file")->required();
+    command->callback([&of, &known] { import_trace(of, known); });
+  };
+  add("chakra", "Write a scenario of Chakra traces", "Their folder, or PREFIX of PREFIX.RANK.et", options.import_chakra);
+  add("kineto", "Write a scenario of traces of PyTorch's profiler", "Their folder, or a pattern with one *",
+      options.import_kineto);
+  CLI::App* card = read->add_subcommand("card", "Write a scenario of a CCL-Bench card");
+  add_input(*card, "CARD.yaml", options.card.from, "A workload card")->required();
+  add_out_file(*card, options.card.out, "Write this file")->required();
+  card->callback([&options] { card_import(options.card); });
+}
+
 void add_collective(CLI::App& app, CollectiveOptions& options, const Registries& known) {
   CLI::App* collective = app.add_subcommand("collective", "Collectives as files");
   collective->require_subcommand(1);
@@ -106,6 +126,7 @@ void add_format_commands(CLI::App& app, FormatOptions& options, const Registries
   add_trace(app, options.trace, known);
   add_card(app, options.card, known);
   add_import(app, options.astra, options.infragraph, known);
+  add_import_traces(app, options, known);
   add_collective(app, options.collective, known);
 }
 

@@ -21,7 +21,7 @@ void add_init(CLI::App& app, InitOptions& options, const Registries& known) {
   const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
     return command->add_option(name, value, help)->type_name(type)->capture_default_str();
   };
-  add("--model", options.model, "A name of `list models`", "NAME");
+  add("--model", options.model, "A name of `list models`, or a model's file or folder (Hugging Face)", "NAME");
   add("--servers", options.servers, "Of the cluster", "N")->check(CLI::Range(1U, 1'000'000U));
   add("--gpus-per-server", options.gpus_per_server, "Of each server", "N")->check(CLI::Range(1U, 1024U));
   add("--gpu", options.gpu, "A name of `list gpus`", "NAME");

@@ -51,7 +51,7 @@ struct HelpOptions {
 void add_help_commands(CLI::App& app, HelpOptions& options, const Registries& known);
 
 /// A commented scenario of a training job. Throws ConfigError: no such model, GPU, switch or controller.
-[[nodiscard]] std::string commented_scenario(const InitOptions& options, const Registries& known);
+[[nodiscard]] std::string commented_scenario(const InitOptions& given, const Registries& known);
 void init(InitOptions options, const Registries& known);
 
 /// The script that completes the words of a command line: "bash", "zsh" or "fish".

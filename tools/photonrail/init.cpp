@@ -41,14 +41,30 @@ std::string parallelism(const Split& split) {
   return text + (split.fsdp ? ", \"fsdp\": true }" : ", \"zero1\": true }");
 }
 
+// A fibre each way of each NIC; 0: one switch holds the rail. In pods each needs as many ports again to the other pods.
+std::uint32_t servers_of_pod(const InitOptions& options) {
+  const std::uint32_t ports = optical_switch_preset(options.switches).ports;
+  if (ports == 0 || ports >= 2 * std::uint64_t{options.servers}) return 0;
+  for (std::uint32_t servers = ports / 4; servers > 1; --servers) {
+    if (options.servers % servers == 0) return servers;
+  }
+  return 0;
+}
+
 std::string rail_text(const InitOptions& options) {
   if (options.rail == "electrical")
     return "{ \"kind\": \"electrical\" }  // packet switches that join any two ports at the full rate";
+  const std::uint32_t pod = servers_of_pod(options);
+  const std::string pods =
+      pod == 0 ? ""
+               : ",\n      // One switch is too small for a rail: pods have switches of their own, joined by more.\n"
+                 "      \"pods\": { \"servers\": " +
+                     std::to_string(pod) + ", \"joined_by\": \"optical\" }";
   return "{ \"kind\": \"optical\",\n"
          "      // A name of `photonrail list switches`. To vary its delay: --set "
          "/cluster/rail/switch/reconfiguration_ms=10\n"
          "      \"switch\": { \"preset\": " +
-         quoted(options.switches) + " } }";
+         quoted(options.switches) + " }" + pods + " }";
 }
 
 std::string controller_text(const InitOptions& options, const Registries& known) {
@@ -99,8 +115,21 @@ bool fits(const InitOptions& options, const Split& split, const Registries& know
   }
 }
 
+// The path of a model's file, where the name is one: a folder has a config.json of Hugging Face's.
+std::filesystem::path model_file(const std::string& model) {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(model).lexically_normal();
+  if (std::filesystem::is_directory(path, error)) return path / "config.json";
+  return std::filesystem::is_regular_file(path, error) ? path : std::filesystem::path{};
+}
+
+ModelSpec model_of(const InitOptions& options) {
+  const std::filesystem::path file = model_file(options.model);
+  return file.empty() ? model_preset(options.model) : read_model(file).spec;
+}
+
 Split split_of(const InitOptions& options, std::uint32_t pp) {
-  const ModelSpec& model = model_preset(options.model);
+  const ModelSpec model = model_of(options);
   const std::uint32_t ranks = options.servers * options.gpus_per_server;
   Split split;
   split.tp = options.tp.value_or(
@@ -111,9 +140,14 @@ Split split_of(const InitOptions& options, std::uint32_t pp) {
   return split;
 }
 
-// The fewest stages with which the model fits; parameters over data-parallel ranks where none does; else the fewest.
+// A dense model has its parameters over data-parallel ranks where it fits so. Else the fewest stages with which it fits;
+// parameters over data-parallel ranks where none does; else the fewest.
 Split choose_split(const InitOptions& options, const Registries& known) {
   if (options.pp) return split_of(options, *options.pp);
+  if (Split dense = split_of(options, 1); dense.ep == 1 && dense.dp > 1) {
+    dense.fsdp = true;
+    if (fits(options, dense, known)) return dense;
+  }
   constexpr std::array<std::uint32_t, 6> kStages{1, 2, 4, 8, 16, 32};
   for (const std::uint32_t pp : kStages) {
     const Split split = split_of(options, pp);
@@ -146,7 +180,7 @@ void check_switch(const InitOptions& options) {
   if (options.rail == "electrical") return;
   const std::uint64_t needed = 2 * std::uint64_t{options.servers};  // a fibre each way
   const std::uint32_t ports = optical_switch_preset(options.switches).ports;
-  if (ports == 0 || ports >= needed) return;
+  if (ports == 0 || ports >= needed || servers_of_pod(options) > 0) return;
   std::string large_enough;
   for (const OpticalSwitchPreset& preset : optical_switch_presets()) {
     if (preset.spec.ports != 0 && preset.spec.ports < needed) continue;
@@ -158,8 +192,11 @@ void check_switch(const InitOptions& options) {
                     "with as many: " + large_enough + "; pods of smaller ones are /cluster/rail/pods of a scenario");
 }
 
-std::string commented_scenario(const InitOptions& options, const Registries& known) {
+std::string commented_scenario(const InitOptions& given, const Registries& known) {
+  InitOptions options = given;
   check_switch(options);
+  const std::filesystem::path file = model_file(options.model);
+  if (!file.empty()) options.model = file.string();
   std::string text = text_of(options, choose_split(options, known), known);
   static_cast<void>(parse_scenario(text, ".", "photonrail init", {}, known));
   return text;

@@ -1,5 +1,7 @@
 #include "progress.hpp"
 
+#include "console.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -12,6 +14,8 @@ namespace {
 
 constexpr std::uint64_t kCells = 24;
 constexpr auto kBetweenDrawings = std::chrono::milliseconds(200);
+constexpr std::chrono::seconds kBeforeTerminal{2};
+constexpr std::chrono::seconds kBetweenLines{10};
 constexpr double kLongestGuess = 1e6;  // seconds; more is no information
 
 std::string per_second(double rate, std::string_view unit) {
@@ -33,6 +37,9 @@ std::string progress_text(std::uint64_t done, std::uint64_t of, std::chrono::dur
   return text;
 }
 
+TerminalLine::TerminalLine(bool shown)
+    : shown_(shown), terminal_(error_is_terminal()), next_(started_ + (terminal_ ? kBeforeTerminal : kBetweenLines)) {}
+
 void TerminalLine::erase() {
   if (drawn_) std::cerr << "\r\x1b[K" << std::flush;
   drawn_ = false;
@@ -43,6 +50,11 @@ void TerminalLine::draw(std::uint64_t done, std::uint64_t of, std::string_view u
   if (!shown_) return;
   const auto now = Clock::now();
   if (now < next_) return;
+  if (!terminal_) {
+    next_ = now + kBetweenLines;
+    std::cerr << progress_text(done, of, now - started_, unit, share) << more << std::endl;
+    return;
+  }
   next_ = now + kBetweenDrawings;
   drawn_ = true;
   std::cerr << "\r\x1b[K" << progress_text(done, of, now - started_, unit, share) << more << std::flush;

@@ -1,4 +1,4 @@
-// One line on a terminal that says how far it is.
+// One line that says how far it is.
 #pragma once
 
 #include "photonrail/observer.hpp"
@@ -16,11 +16,12 @@ namespace photonrail::command {
 [[nodiscard]] std::string progress_text(std::uint64_t done, std::uint64_t of, std::chrono::duration<double> elapsed,
                                         std::string_view unit = "tasks", std::optional<double> share = {});
 
-/// Draws on standard error, from two seconds on, a few times a second; the destructor erases the line.
+/// Draws on standard error: on a terminal from two seconds on, a few times a second, and the destructor erases the line; in
+/// a pipe or a file a line of its own every ten seconds.
 class TerminalLine {
  public:
   /// `shown` false: never draws.
-  explicit TerminalLine(bool shown) : shown_(shown) {}
+  explicit TerminalLine(bool shown);
   ~TerminalLine() { erase(); }
   TerminalLine(const TerminalLine&) = delete;
   TerminalLine& operator=(const TerminalLine&) = delete;
@@ -34,9 +35,10 @@ class TerminalLine {
   using Clock = std::chrono::steady_clock;
 
   bool shown_;
+  bool terminal_;
   bool drawn_ = false;
   Clock::time_point started_ = Clock::now();
-  Clock::time_point next_ = started_ + std::chrono::seconds(2);
+  Clock::time_point next_;
 };
 
 /// The line of one run.

@@ -9,6 +9,7 @@
 #include "photonrail/study/work.hpp"
 #include "progress.hpp"
 #include "read.hpp"
+#include "report/explanation.hpp"
 #include "report/operators_text.hpp"
 #include "studies/sweep/plugin_list.hpp"
 #include "work_limit.hpp"
@@ -63,7 +64,7 @@ void make_folder(const std::filesystem::path& folder) {
 
 RunResult simulate_one(const Scenario& scenario, const std::filesystem::path& file, std::vector<Observer*> observers,
                        const Registries& known, bool quiet) {
-  ProgressLine progress(!quiet && error_is_terminal());
+  ProgressLine progress(!quiet);
   observers.push_back(&progress);
   return about(file, [&] { return simulate(scenario, observers, known); });
 }
@@ -149,6 +150,16 @@ std::string line_of_spread(const Scenario& scenario, const RunResult& result) {
   return line;
 }
 
+// The critical path costs memory for each task: it is found where the run is short, by estimate, so that the same scenario
+// has the same result.
+constexpr double kSecondsWithPath = 1.0;
+
+Scenario with_path(const Scenario& scenario, const Registries& known) {
+  Scenario asked = scenario;
+  if (scenario.jobs.empty() && work_of(scenario, known).seconds() < kSecondsWithPath) asked.run.critical_path = true;
+  return asked;
+}
+
 // Runs one scenario and writes what it gave; appends the files to `written`.
 RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, const std::filesystem::path& folder,
                   const RunOptions& options, const Registries& known, std::vector<std::filesystem::path>& written) {
@@ -157,7 +168,7 @@ RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, c
   std::vector<Observer*> observers;
   if (options.trace) observers.push_back(&trace);
   if (options.ccl_bench) observers.push_back(&metrics);
-  RunResult result = simulate_one(scenario, file, observers, known, options.quiet);
+  RunResult result = simulate_one(with_path(scenario, known), file, observers, known, options.quiet);
   add_cheap_spread(scenario, known, result);
   warn_of_faster_way(scenario, known, result);
   if (options.out.empty()) return result;
@@ -218,7 +229,9 @@ void run_scenarios(const std::vector<Scenario>& scenarios, const RunOptions& opt
       std::cout << results[i].name << ": " << line << '\n';
     }
     if (options.explain) std::cout << operators_text(results[i]);
+    std::cout << report::notes_text(results[i].notes, results.size() > 1 ? results[i].name : "", output_width());
   }
+  if (!options.quiet && results.size() > 1) std::cout << report::notes_text(notes_of(results), "", output_width());
   if (!options.quiet && !written.empty()) std::cout << '\n';
   for (const auto& file : written) std::cout << (options.quiet ? "" : "wrote ") << file.string() << '\n';
 }

@@ -1,5 +1,5 @@
 // Axes, legends and the places of charts, as all figures have them.
-import { formatValue, labelOf } from './format.js';
+import { axisUnit, formatValue, labelOf, quantityOf } from './format.js';
 import { digitsFor, doubles } from './statistics.js';
 
 const SPLIT = { lineStyle: { color: '#e8ebef' } };
@@ -9,12 +9,14 @@ const ROW = 21;
 
 export const textWidth = (text) => LETTER * [...String(text)].length;
 
-export function axis(name, label, more) {
+/** An axis is named by its quantity and, where `values` choose one, its unit, which its numbers then leave out. */
+export function axis(name, label, more, values = [], digits = 3) {
+  const unit = axisUnit(name, values);
   return {
-    name: label ?? labelOf(name),
+    name: (label ?? quantityOf(name)) + (unit && label !== '' ? `, ${unit.text}` : ''),
     nameLocation: 'middle',
     nameGap: 34,
-    axisLabel: { formatter: (value) => formatValue(value, name, 3), hideOverlap: true },
+    axisLabel: { formatter: (value) => (unit && label !== '' ? unit.of(value, digits) : formatValue(value, name, digits)), hideOverlap: true },
     splitLine: SPLIT,
     ...more,
   };
@@ -23,14 +25,13 @@ export function axis(name, label, more) {
 /** The horizontal axis over the numbers of a comparison. */
 export function numberAxis(name, { xs, logX }, more) {
   const two = logX && doubles(xs);
-  return axis(name, undefined, { type: logX ? 'log' : 'value', scale: true, ...(two ? { logBase: 2, min: xs[0], max: xs.at(-1) } : {}), ...more });
+  return axis(name, undefined, { type: logX ? 'log' : 'value', scale: true, ...(two ? { logBase: 2, min: xs[0], max: xs.at(-1) } : {}), ...more }, xs);
 }
 
 /** The vertical axis of a metric; its labels tell `values` apart. */
 export function valueAxis(name, { log, label, values = [] }, more) {
   const digits = digitsFor(values);
-  return axis(name, label, { type: log ? 'log' : 'value', nameGap: 62, scale: log,
-    axisLabel: { formatter: (value) => formatValue(value, name, digits), hideOverlap: true }, ...more });
+  return axis(name, label, { type: log ? 'log' : 'value', nameGap: 62, scale: log, ...more }, more?.axisLabel ? [] : values, digits);
 }
 
 /** Names of categories at a horizontal axis, turned and broken so that none is cut off. */

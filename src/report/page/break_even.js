@@ -2,7 +2,7 @@
 import { legendFor, numberAxis } from './axes.js';
 import { sideAxis } from './charts.js';
 import { lines } from './dom.js';
-import { formatShare, formatValue, labelOf } from './format.js';
+import { formatShare, formatValue, quantityOf } from './format.js';
 import { allRows, compare, FASTEST, heldText, isTime } from './selection.js';
 
 /** How much more than the baseline is allowed, and the colour of that. */
@@ -56,10 +56,10 @@ export function breakEvenFigure({ table, rows = allRows(table), selection, width
   const found = ALLOWED.map(([allowed]) => named.flatMap(({ points }, i) => stretchesBelow(points, 1 + allowed, logX).map(([from, to]) => [from, to, i])));
   if (found.every((stretches) => stretches.length === 0)) return undefined;
   const legend = legendFor(ALLOWED.map(([allowed]) => (allowed === 0 ? `as fast as ${base}` : `at most ${formatShare(allowed)} more`)), width);
-  const text = ({ seriesName, value }) => lines(`${names[value[2]]}, ${seriesName}`, `${labelOf(selection.x)} from ${formatValue(value[0], selection.x)} to ${formatValue(value[1], selection.x)}`);
+  const text = ({ seriesName, value }) => lines(`${names[value[2]]}, ${seriesName}`, `${quantityOf(selection.x)} from ${formatValue(value[0], selection.x)} to ${formatValue(value[1], selection.x)}`);
   return {
     id: 'break-even',
-    title: `Break-even: where ${labelOf(selection.metric)} is at most so much more than that of ${base}`,
+    title: `Break-even: where ${quantityOf(selection.metric)} is at most so much more than that of ${base}`,
     held: heldText(selection.fixed),
     note: 'Straight lines between the points of the sweep; a bar that ends at the edge goes on beyond what was run.',
     height: names.length * ROW_HEIGHT + legend.height + 66,
@@ -71,7 +71,7 @@ export function breakEvenFigure({ table, rows = allRows(table), selection, width
       yAxis: sideAxis(names, width),
       series: [...ALLOWED.keys()].reverse().map((level) => stretchSeries(ALLOWED[level], level, found[level], base)),
     },
-    csv: [[selection.series, `at most ${labelOf(selection.metric)} over ${base}`, `${selection.x} from`, `${selection.x} to`, ...Object.keys(selection.fixed)],
+    csv: [[selection.series, `at most ${quantityOf(selection.metric)} over ${base}`, `${selection.x} from`, `${selection.x} to`, ...Object.keys(selection.fixed)],
       ...ALLOWED.flatMap(([allowed], level) => found[level].map(([from, to, i]) => [names[i], 1 + allowed, from, to, ...Object.values(selection.fixed)]))],
   };
 }

@@ -1,7 +1,7 @@
 // The figures over the rows of the table: each function gives { id, title, held, option, csv, height, note }, and draws nothing.
 import { axis, categoryAxis, emptyOption, legendFor, numberAxis, textWidth, valueAxis, zoomFor } from './axes.js';
 import { lines } from './dom.js';
-import { formatValue, labelOf, unitOf } from './format.js';
+import { formatValue, labelOf, quantityOf, unitOf } from './format.js';
 import { PALETTE } from './looks.js';
 import { measureOf, seriesOf } from './series.js';
 import { allRows, compare, heldText, matchingRows, pointName } from './selection.js';
@@ -60,8 +60,9 @@ export function comparisonFigure({ table, rows = allRows(table), selection, widt
   const empty = !shown.some(({ points }) => points.length > 0);
   return {
     id: 'comparison',
-    title: `${measure.title} against ${labelOf(selection.x)}`,
+    title: `${measure.title} against ${quantityOf(selection.x)}`,
     held: heldText(selection.fixed),
+    coincide: empty || !numeric ? '' : sameLines(shown).trim(),
     note: empty ? '' : comparisonNote({ ...comparison, series: shown }, measure),
     height: 300 + legend.height + (numeric ? 0 : across.bottom - 62),
     option: empty ? emptyOption('No point that is left has this metric for what is chosen.') : {
@@ -69,7 +70,7 @@ export function comparisonFigure({ table, rows = allRows(table), selection, widt
       legend: legend.option,
       tooltip: axisTooltip(numeric, selection, measure),
       xAxis: numeric ? numberAxis(selection.x, comparison) : across.axis,
-      yAxis: valueAxis(selection.metric, { log: measure.log, label: measure.label }, measure.axis),
+      yAxis: valueAxis(selection.metric, { log: measure.log, label: measure.label, values: measure.values ?? [] }, measure.axis),
       dataZoom: zoomFor(numeric ? 0 : xs.length),
       series: seriesOf({ ...comparison, series: comparison.series }, selection, measure),
     },

@@ -50,9 +50,9 @@ function wrapped(text, width) {
 }
 
 /** A figure as a file shows it: under its title and what is held, with nothing to be moved. { option, height } */
-export function titled({ option, height, title, held = '' }, width) {
+export function titled({ option, height, title, held = '', coincide = '' }, width) {
   const heading = wrapped(title, (width - 24) / 1.25);
-  const holds = held === '' ? [] : wrapped(held, width - 24);
+  const holds = [held, coincide].filter(Boolean).flatMap((text) => wrapped(text, width - 24));
   const room = 20 * heading.length + 16 * holds.length + 14;
   const own = { text: heading.join('\n'), subtext: holds.join('\n'), left: 12, top: 8, padding: 0, itemGap: 4,
     textStyle: { fontSize: 15, lineHeight: 20, color: INK }, subtextStyle: { fontSize: 12, lineHeight: 16, color: '#5d6773' } };

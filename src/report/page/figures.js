@@ -66,9 +66,9 @@ export function allFigures(model, width = 900) {
   return figures;
 }
 
-/** The figure under the title that was asked for, if one was, and with what all points of the document have in common. */
+/** The figure under the title that was asked for in place of its own, if one was, and with what all points of the document have in common. */
 export function named(figure, { title }, where) {
-  return { ...figure, title: title ? `${title}: ${figure.title}` : figure.title, held: [where, figure.held].filter(Boolean).join('; ') };
+  return { ...figure, title: title || figure.title, held: [where, figure.held].filter(Boolean).join('; ') };
 }
 
 /** [{ name, text }] for every figure: format "svg" or "csv". */

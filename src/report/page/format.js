@@ -33,6 +33,27 @@ export function labelOf(name) {
   return plain.join(': ');
 }
 
+// Quantities that names alone do not say.
+const QUANTITIES = { steady_iteration_s: 'step time', iteration_s: 'step time', 'iteration_s.0': 'first step',
+  reconfiguration_ms: 'OCS reconfiguration delay', reconfiguration_us: 'OCS reconfiguration delay', port_gb_per_s: 'rate of a NIC port',
+  'goodput.share': 'goodput', mfu: 'model FLOPs utilisation' };
+
+/** A quantity for people: "/cluster/rail/reconfiguration_ms" is "OCS reconfiguration delay"; else labelOf(). */
+export function quantityOf(name) {
+  return QUANTITIES[name] ?? QUANTITIES[name.split('/').at(-1)] ?? labelOf(name);
+}
+
+/** The prefix and the unit in which values of a name are short: { text: "ms", of(value): text }; undefined without a unit. */
+export function axisUnit(name, values) {
+  const unit = unitOf(name);
+  const most = Math.max(...values.filter(Number.isFinite).map(Math.abs)) * (unit?.scale ?? 1);
+  if (!unit || isShare(name) || unit.symbol === '$' || unit.symbol === 'dB' || !(most > 0) || most === Infinity) return undefined;
+  const small = unit.symbol === 's' || unit.symbol === 'J' || unit.symbol === 'W';
+  const usable = PREFIXES.filter(([size]) => (unit.symbol !== 's' || size <= 1) && (small || size >= 1));
+  const [size, prefix] = usable.find(([s]) => most >= s) ?? usable.at(-1);
+  return { text: `${prefix}${unit.symbol}`, of: (value, digitsOfAxis = 3) => digits((value * unit.scale) / size, digitsOfAxis) };
+}
+
 /** Whether a name is of a part of a whole, from 0 to 1: "reconfigurations.hidden_share", "mfu". */
 export const isShare = (name) => /(^|[._])(share|mfu|utilisation|utilization)$/.test(name);
 

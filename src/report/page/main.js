@@ -1,4 +1,5 @@
 // The page: reads the document that it carries and shows its figures and its table.
+import { Answer, answerOf } from './answer.js';
 import { Card } from './card.js';
 import { windowsFigure } from './charts.js';
 import { decodeDocument } from './decode.js';
@@ -9,7 +10,7 @@ import { formatValue, labelOf } from './format.js';
 import { heatmapAxis, heatmapSeries } from './heatmap.js';
 import { facetsOf } from './panels.js';
 import { allRows, defaultSelection, FASTEST, fixOthers, metricsOf, pointName, varyingParameters } from './selection.js';
-import { chooseTracks, defaultTracks } from './spans.js';
+import { chooseTracks, defaultTracks, LANES } from './spans.js';
 import { TableView } from './table_view.js';
 import { timelineFigure, timelineSeries } from './timeline.js';
 import { topologyFigure } from './topology.js';
@@ -25,6 +26,8 @@ class Page {
     this.selection = defaultSelection(model.table, model.choices);
     this.rows = allRows(model.table);
     this.view = {};
+    this.answer = new Answer(main, () => answerOf({ table: model.table, rows: this.rows, selection: this.selection }));
+    this.addExplanations();
     this.overTheTable = tableFigures(model.table).map((figure) => this.tableCard(figure));
     this.row = pointWithWindows(model, this.selection);
     if (this.row !== undefined) this.addWindows();
@@ -50,6 +53,7 @@ class Page {
     if ('x' in change && change.x === selection.series) selection.series = '';
     if ('x' in change || 'series' in change) selection.baseline = '';
     this.selection = { ...selection, fixed: fixOthers(this.model.table, selection) };
+    this.answer.update();
     for (const card of this.overTheTable) card.update();
   }
 
@@ -114,6 +118,7 @@ class Page {
     const run = () => choice('run', names, this.trace, (trace) => { this.showTrace(trace); this.timeline.update(); this.topology.update(); });
     this.timeline = this.card('timeline', () => this.timelineNow(), () => [run(), this.tracksInput()]);
     this.timeline.chart.on('datazoom', () => this.zoomed());
+    this.timeline.chart.on('click', ({ componentType }) => { if (componentType === 'yAxis') this.toggleLanes(); });
     this.timeline.chart.getZr().on('click', ({ offsetX, offsetY }) => this.timeClicked(offsetX, offsetY));
     this.topology = this.card('topology', () => topologyFigure({ trace: this.trace, at: this.at }), () => [run(), this.timeSlider()]);
   }
@@ -122,6 +127,12 @@ class Page {
     this.trace = trace;
     this.wanted = defaultTracks(trace);
     this.at = trace.end_s / 2;
+  }
+
+  toggleLanes() {
+    const words = this.wanted.split(',').map((word) => word.trim()).filter(Boolean);
+    this.wanted = (words.includes(LANES) ? words.filter((word) => word !== LANES) : [...words, LANES]).join(', ');
+    this.timeline.update();
   }
 
   timelineNow() {
@@ -158,8 +169,16 @@ class Page {
   addTable() {
     const section = element('section', { id: 'table' }, element('header', {}, element('h2', {}, 'All points')));
     this.main.append(section);
-    const onFilter = (rows) => { this.rows = rows; for (const card of this.overTheTable) card.update(); };
+    const onFilter = (rows) => { this.rows = rows; this.answer.update(); for (const card of this.overTheTable) card.update(); };
     new TableView(section, this.model.table, { onFilter, onChoose: (row) => this.chooseRow(row) });
+  }
+
+  // Why numbers are what they are, as the results say it.
+  addExplanations() {
+    const { explanations = [] } = this.model;
+    if (explanations.length === 0) return;
+    this.main.append(element('section', { id: 'notes' }, element('header', {}, element('h2', {}, 'Why')),
+      element('ul', {}, ...explanations.map((text) => element('li', {}, text)))));
   }
 
   // What was simulated: as the results say it, by topic.

@@ -1,7 +1,7 @@
 // Several small charts over one parameter in one figure: a metric for each value of a further parameter, or several metrics.
 import { categoryAxis, gridsFor, legendFor, numberAxis, panelTitles, valueAxis } from './axes.js';
 import { axisTooltip, comparisonCsv } from './charts.js';
-import { formatValue, labelOf } from './format.js';
+import { formatValue, labelOf, quantityOf } from './format.js';
 import { measureOf, seriesOf } from './series.js';
 import { allRows, changes, compare, heldText, matchingRows, varyingParameters } from './selection.js';
 import { niceRange, range } from './statistics.js';
@@ -11,11 +11,12 @@ const MOST_PANELS = 12;
 
 // A chart of each { title, selection }: the option and height of all, and the CSV rows of each.
 function panelsOption({ table, rows, panels, width, sharedY }) {
-  const made = panels.map(({ title, selection }) => {
+  const measured = panels.map(({ title, selection }) => {
     const given = compare(table, rows, selection);
     const comparison = { ...given, series: given.series.map((one) => ({ ...one, name: formatValue(one.name, selection.series) })) };
     return { title, selection, comparison, measure: measureOf(comparison, selection) };
   });
+  const made = sharedY ? onOneScale(measured) : measured;
   const inOrder = made.flatMap(({ comparison, measure }) => measure.shown(comparison.series)).sort((a, b) => a.index - b.index);
   const names = [...new Set(inOrder.map(({ name }) => name))];
   const legend = legendFor(names, width, {}, panels[0].selection.series);
@@ -34,12 +35,22 @@ function panelsOption({ table, rows, panels, width, sharedY }) {
   return { option, height, made };
 }
 
-// The same vertical axis for all charts, unless one is logarithmic.
+// Charts that are compared with each other are all logarithmic, or none is.
+function onOneScale(made) {
+  const logs = made.filter(({ measure }) => measure.log).length;
+  if (logs === 0 || logs === made.length) return made;
+  return made.map((one) => ({ ...one, measure: measureOf({ ...one.comparison, logY: false }, { ...one.selection, logY: false }) }));
+}
+
+// The same vertical axis for all charts.
 function sharedAxis(made) {
   const values = made.flatMap(({ comparison, measure }) => measure.shown(comparison.series).flatMap(({ points }) => points.map((point) => measure.of(point.mean))));
   const extent = range(values);
   const { low, high, step } = niceRange(Math.min(0, extent.low), Math.max(0, extent.high));
-  return (measure) => (measure.log || values.length === 0 ? {} : { min: low, max: high, interval: step });
+  const positive = range(values.filter((value) => value > 0));
+  const decades = { min: 10 ** Math.floor(Math.log10(positive.low)), max: 10 ** Math.ceil(Math.log10(positive.high)) };
+  return (measure) => (values.length === 0 || (measure.log && !(positive.low > 0)) ? {}
+    : measure.log ? { ...decades, min: Math.max(decades.min, measure.floor) } : { min: low, max: high, interval: step });
 }
 
 function xAxisOf({ comparison, selection }, gridIndex, width) {
@@ -73,7 +84,7 @@ export function multiplesFigure({ table, rows = allRows(table), selection, facet
   const [head] = comparisonCsv(made[0].comparison, made[0].selection, made[0].measure.column);
   return {
     id: 'multiples',
-    title: `${made[0].measure.title} against ${labelOf(selection.x)}, by ${labelOf(facet)}`,
+    title: `${made[0].measure.title} against ${quantityOf(selection.x)}, by ${labelOf(facet)}`,
     held: heldText(others),
     note: [made[0].measure.note, wanted.length > panels.length ? `The first ${panels.length} of ${wanted.length} values of ${labelOf(facet)}.` : ''].filter(Boolean).join(' '),
     height, wide: true, option,
@@ -115,5 +126,5 @@ export function metricsFigure({ table, rows = allRows(table), selection, metrics
   const { option, height, made } = panelsOption({ table, rows, panels, width, sharedY: false });
   const csv = made.flatMap(({ comparison, selection: own }) => comparisonCsv(comparison, own, 'value').slice(1).map((row) => [own.metric, ...row]));
   const [head] = comparisonCsv(made[0].comparison, made[0].selection, 'value');
-  return { id, title: `${title} against ${labelOf(selection.x)}`, held: heldText(selection.fixed), height, wide: true, option, csv: [['metric', ...head], ...csv] };
+  return { id, title: `${title} against ${quantityOf(selection.x)}`, held: heldText(selection.fixed), height, wide: true, option, csv: [['metric', ...head], ...csv] };
 }

@@ -1,5 +1,5 @@
 // What a comparison shows of a metric (itself, or how much more than a baseline it is), and its lines or bars.
-import { formatShare, formatValue, labelOf } from './format.js';
+import { formatShare, formatValue, labelOf, quantityOf } from './format.js';
 import { lookOf, withMarks } from './looks.js';
 import { FASTEST, isTime } from './selection.js';
 import { range, spansDecades } from './statistics.js';
@@ -18,12 +18,13 @@ function floorOf(comparison, { logY }) {
 }
 
 function plainMeasure(comparison, selection) {
-  const label = labelOf(selection.metric);
+  const label = quantityOf(selection.metric);
+  const values = comparison.series.flatMap(({ points }) => points.map((point) => point.mean));
   const floor = floorOf(comparison, selection);
   const text = (value) => formatValue(value, selection.metric, 3);
   const floored = { min: floor, axisLabel: { formatter: (value) => (value <= floor * 1.0001 ? `≤ ${text(value)}` : text(value)), hideOverlap: true } };
   return {
-    title: label, label, column: label, log: comparison.logY || floor !== undefined, floor: floor ?? -Infinity, note: '', axis: floor === undefined ? {} : floored,
+    title: label, label, column: label, values, log: comparison.logY || floor !== undefined, floor: floor ?? -Infinity, note: '', axis: floor === undefined ? {} : floored,
     of: (value) => value, shown: (series) => series,
     format: (value) => formatValue(value, selection.metric),
   };
@@ -45,7 +46,7 @@ function ratioMeasure(comparison, base, label, log) {
  */
 export function measureOf(comparison, selection) {
   if (!comparison.normalised) return plainMeasure(comparison, selection);
-  const label = labelOf(selection.metric);
+  const label = quantityOf(selection.metric);
   const fastest = selection.baseline === FASTEST;
   const base = fastest ? 'the fastest' : formatValue(selection.baseline, selection.series || selection.x);
   const others = (series) => (fastest || selection.series === '') ? series : series.filter(({ name }) => name !== base);

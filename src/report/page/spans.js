@@ -37,11 +37,30 @@ export function faultSpans(trace) {
     .map((i) => ({ name: name.slice('faults '.length), kind: kind[i], from: start[i], to: start[i] + duration[i] })));
 }
 
-/** The tracks whose names begin with one of the wanted words, separated by commas; "all" is all. At most 200. */
+const LANE = /^(rank \d+ (?:tp|cp|ep|dp|pp|other)) \d+$/;
+/** The word that shows the lanes of a dimension, where several of its operations run at once, a row each. */
+export const LANES = 'lanes';
+
+// The lanes of a rank and dimension in one row; one that is asked for by its own name stays apart.
+function mergedLanes(tracks, words) {
+  const rows = new Map();
+  for (const track of tracks) {
+    const name = words.includes(track.name) ? track.name : track.name.replace(LANE, '$1');
+    if (rows.has(name)) rows.get(name).indices.push(track.index);
+    else rows.set(name, { ...track, name, indices: [track.index] });
+  }
+  return [...rows.values()];
+}
+
+/**
+ * The tracks whose names begin with one of the wanted words, separated by commas; "all" is all. At most 200 rows; lanes are one
+ * row a rank and dimension, unless "lanes" is among the words. `indices`: the tracks of a row.
+ */
 export function chooseTracks(trace, wanted) {
   const words = wanted.split(',').map((word) => word.trim()).filter(Boolean);
   const fits = (name) => words.some((word) => word === 'all' || name === word || name.startsWith(`${word} `));
-  const found = trace.tracks.map((track, index) => ({ ...track, index })).filter(({ name }) => fits(name));
+  const all = trace.tracks.map((track, index) => ({ ...track, index, indices: [index] })).filter(({ name }) => fits(name));
+  const found = words.includes(LANES) ? all : mergedLanes(all, words);
   return { tracks: found.slice(0, MOST_TRACKS), left: Math.max(0, found.length - MOST_TRACKS) };
 }
 
@@ -64,7 +83,7 @@ export function visibleSpans(trace, tracks, from, to, pixels) {
   const offsets = offsetsOf(trace);
   const small = (to - from) / pixels / 2;
   const drawn = [];
-  tracks.forEach(({ index }, row) => {
+  tracks.forEach(({ index: own, indices = [own] }, row) => indices.forEach((index) => {
     let last;
     const end = offsets[index + 1];
     for (let i = firstVisible({ start, duration }, offsets[index], end, from); i < end && start[i] < to; ++i) {
@@ -80,7 +99,7 @@ export function visibleSpans(trace, tracks, from, to, pixels) {
       last = { row, from: start[i], to: until, kind: kind[i], span: i, count: 1 };
       drawn.push(last);
     }
-  });
+  }));
   return drawn;
 }
 

@@ -49,7 +49,8 @@ export function timelineFigure({ trace, wanted = defaultTracks(trace), from = 0,
   return {
     id: 'timeline',
     title: `Timeline: ${trace.name}`,
-    note: left > 0 ? `${left} more tracks have these names: the first ${tracks.length} are shown.` : trace.note,
+    note: [tracks.some(({ indices }) => indices.length > 1) ? 'Operations of a dimension that run at once share a row; a click on its name shows them apart.' : '',
+      left > 0 ? `${left} more tracks have these names: the first ${tracks.length} are shown.` : trace.note].filter(Boolean).join(' '),
     height: Math.max(tracks.length, 1) * (ROW_HEIGHT + 3) + 110,
     wide: true,
     option: {
@@ -58,7 +59,7 @@ export function timelineFigure({ trace, wanted = defaultTracks(trace), from = 0,
       tooltip: { trigger: 'item', confine: true },
       xAxis: { type: 'value', min: 0, max: trace.end_s, position: 'bottom', splitLine: { lineStyle: { color: '#eef0f3' } },
         axisLabel: { formatter: (seconds) => formatValue(seconds, 's', 6), hideOverlap: true } },
-      yAxis: { type: 'category', inverse: true, data: tracks.map(({ name }) => name), axisTick: { show: false },
+      yAxis: { type: 'category', inverse: true, data: tracks.map(({ name, indices }) => (indices.length > 1 ? `${name} (${indices.length} lanes)` : name)), triggerEvent: true, axisTick: { show: false },
         axisLabel: { interval: 0, fontSize: 11 }, splitArea: { show: true, areaStyle: { color: ['#f7f8fa', '#ffffff'] } } },
       dataZoom: [{ type: 'inside', filterMode: 'none', minValueSpan: 1e-9 },
         { type: 'slider', filterMode: 'none', bottom: 10, height: 20, labelFormatter: (seconds) => formatValue(seconds, 's') }],
@@ -72,7 +73,7 @@ export function timelineFigure({ trace, wanted = defaultTracks(trace), from = 0,
 function* csvRows(trace, tracks) {
   const [start, duration, kind, name] = ['start_s', 'duration_s', 'kind', 'name'].map((column) => trace.spans.get(column).values);
   const offsets = offsetsOf(trace);
-  for (const track of tracks) {
+  for (const track of tracks.flatMap(({ name: row, indices }) => indices.map((index) => ({ name: row, index })))) {
     for (let i = offsets[track.index]; i < offsets[track.index + 1]; ++i) yield [track.name, name[i], kind[i], start[i], duration[i]];
   }
 }

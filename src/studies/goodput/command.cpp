@@ -114,7 +114,7 @@ void tell_warnings(const std::vector<Point>& points) {
 /// Histories of all points on one line of the terminal, with the clusters that were simulated for them.
 class HistoryLine {
  public:
-  explicit HistoryLine(const std::vector<Point>& points) : line_(error_is_terminal()) {
+  explicit HistoryLine(const std::vector<Point>& points) : line_(true) {
     for (const Point& point : points) seeds_ += point.scenario.spec.seeds;
   }
   void point_begins() { shown_ = {}; }

@@ -6,13 +6,13 @@
 #include "photonrail/version.hpp"
 #include "studies/goodput/folder.hpp"
 #include "studies/record_log.hpp"
-#include "studies/threads.hpp"
+#include "studies/run_study.hpp"
 
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
+#include <utility>
 
 namespace photonrail {
 
@@ -34,14 +34,18 @@ std::filesystem::path in_folder(const std::filesystem::path& folder, const std::
 class ProgressTeller {
  public:
   ProgressTeller(const GoodputOptions& options, std::size_t seeds) : tell_(options.progress) { progress_.seeds = seeds; }
-  void history_is_done() { add(&GoodputProgress::done); }
-  void step_is_simulated() { add(&GoodputProgress::simulated); }
-  void begin(std::size_t resumed) { progress_.done = resumed; }
+  void histories_are_done(std::size_t done) {
+    tell([&] { progress_.done = done; });
+  }
+  void step_is_simulated() {
+    tell([&] { ++progress_.simulated; });
+  }
 
  private:
-  void add(std::size_t GoodputProgress::*count) {
+  template <class Change>
+  void tell(const Change& change) {
     const std::lock_guard lock(mutex_);
-    ++(progress_.*count);
+    change();
     if (tell_) tell_(progress_);
   }
 
@@ -140,80 +144,39 @@ class RecordingSteps : public StepTimes {
   ConfigurationSteps seen_;
 };
 
-/// The histories of the seeds that have none yet, in threads; each takes the next seed.
-class Seeds {
+/// The histories of the seeds; a point is a seed.
+class Seeds : public studies::Study<RecordedHistory> {
  public:
-  Seeds(const GoodputScenario& scenario, const GoodputOptions& options, StoredSteps& steps, const PolicyTable& policies,
-        ProgressTeller& teller)
-      : scenario_(scenario),
-        options_(options),
-        steps_(steps),
-        policies_(policies),
-        teller_(teller),
-        file_(in_folder(options.directory, "seeds.jsonl"), head_of("photonrail.goodput_seeds/1", scenario.hash)),
-        histories_(scenario.spec.seeds) {
-    for (const std::string& line : file_.records()) {
-      const auto recorded = history_of_line(line);
-      if (!recorded || recorded->history.seed < scenario.spec.first_seed) continue;
-      const std::uint64_t index = recorded->history.seed - scenario.spec.first_seed;
-      if (index >= histories_.size() || histories_[index]) continue;
-      histories_[index] = recorded->history;
-      configurations_.insert(recorded->configurations.begin(), recorded->configurations.end());
-      ++resumed_;
-    }
-    teller_.begin(resumed_);
-  }
+  Seeds(const GoodputScenario& scenario, StoredSteps& steps, const PolicyTable& policies)
+      : spec_(scenario.spec), steps_(steps), policies_(policies) {}
 
-  void run() {
-    std::uint32_t threads = options_.jobs == 0 ? std::max(1U, std::thread::hardware_concurrency()) : options_.jobs;
-    threads = std::min<std::uint32_t>(threads, static_cast<std::uint32_t>(histories_.size()));
-    studies::run_in_threads(threads, [this](const std::atomic<bool>& failed) { work(failed); });
+  [[nodiscard]] std::vector<std::string> expand() const override {
+    std::vector<std::string> names;
+    for (std::uint64_t s = 0; s < spec_.seeds; ++s) names.push_back(std::to_string(spec_.first_seed + s));
+    return names;
   }
-
-  [[nodiscard]] std::vector<History> done() const {
-    std::vector<History> all;
-    for (const auto& history : histories_) {
-      if (history) all.push_back(*history);
-    }
-    return all;
+  /// All alike: run_goodput() is asked for the work of all before it begins.
+  [[nodiscard]] studies::Estimate estimate(std::size_t) const override { return {}; }
+  [[nodiscard]] RecordedHistory run(std::size_t point, const studies::Stop&) const override {
+    RecordingSteps steps(steps_, spec_);
+    History history = run_history(spec_, steps, spec_.first_seed + point, policies_);
+    return {std::move(history), steps.seen()};
   }
-  [[nodiscard]] std::uint32_t resumed() const { return resumed_; }
-  [[nodiscard]] const std::vector<std::string>& damage() const { return file_.damage(); }
-  /// Of all of them, those of the folder too.
-  [[nodiscard]] const ConfigurationSteps& configurations() const { return configurations_; }
+  [[nodiscard]] studies::StudyLog<RecordedHistory> log(const std::filesystem::path& folder, const std::string& hash) const {
+    return {in_folder(folder, "seeds.jsonl"), head_of("photonrail.goodput_seeds/1", hash),
+            [](std::size_t, const RecordedHistory& recorded) { return history_line(recorded); },
+            [this](const std::string& line) -> std::optional<std::pair<std::size_t, RecordedHistory>> {
+              auto recorded = history_of_line(line);
+              if (!recorded || recorded->history.seed < spec_.first_seed) return std::nullopt;
+              const std::uint64_t point = recorded->history.seed - spec_.first_seed;
+              return std::pair(point, *std::move(recorded));
+            }};
+  }
 
  private:
-  void work(const std::atomic<bool>& failed) {
-    while (const auto index = failed ? std::nullopt : next()) {
-      RecordingSteps steps(steps_, scenario_.spec);
-      const History history = run_history(scenario_.spec, steps, scenario_.spec.first_seed + *index, policies_);
-      {
-        const std::lock_guard lock(mutex_);
-        histories_[*index] = history;
-        configurations_.insert(steps.seen().begin(), steps.seen().end());
-        file_.add(history_line({history, steps.seen()}));
-      }
-      teller_.history_is_done();
-    }
-  }
-  [[nodiscard]] std::optional<std::size_t> next() {
-    const std::lock_guard lock(mutex_);
-    if (options_.stop != nullptr && *options_.stop) return std::nullopt;
-    while (next_ < histories_.size() && histories_[next_]) ++next_;
-    return next_ < histories_.size() ? std::optional(next_++) : std::nullopt;
-  }
-
-  const GoodputScenario& scenario_;
-  const GoodputOptions& options_;
+  const GoodputSpec& spec_;
   StoredSteps& steps_;
   const PolicyTable& policies_;
-  ProgressTeller& teller_;
-  studies::RecordLog file_;
-  std::mutex mutex_;
-  ConfigurationSteps configurations_;
-  std::vector<std::optional<History>> histories_;  // by seed - first_seed
-  std::size_t next_ = 0;
-  std::uint32_t resumed_ = 0;
 };
 
 // What the simulated checkpoint costs: the stall is what its steps take longer than they do without it.
@@ -262,21 +225,32 @@ GoodputResult run_goodput(const goodput::GoodputScenario& given, const GoodputOp
     result.checkpoint_step = stored.with_checkpoint(*scenario.checkpoint, known);
     goodput::set_checkpoint(*scenario.checkpoint, result.step, *result.checkpoint_step, scenario.spec.checkpoint);
   }
-  goodput::Seeds seeds(scenario, options, stored, policies, teller);
-  seeds.run();
-  result.histories = seeds.done();
+  std::vector<std::optional<goodput::History>> histories(scenario.spec.seeds);
+  goodput::ConfigurationSteps configurations = steps.seen();  // the healthy one
+  const goodput::Seeds seeds(scenario, stored, policies);
+  studies::Pool pool;
+  pool.threads = options.jobs;
+  pool.stop = [&] { return options.stop != nullptr && *options.stop; };
+  const studies::StudyEnd end = studies::run_study(
+      seeds, seeds.log(options.directory, scenario.hash), pool,
+      [&](std::size_t seed, goodput::RecordedHistory&& recorded) {
+        histories[seed] = std::move(recorded.history);
+        configurations.insert(recorded.configurations.begin(), recorded.configurations.end());
+      },
+      [&](std::size_t done, std::size_t) { teller.histories_are_done(done); });
+  for (auto& history : histories) {
+    if (history) result.histories.push_back(*std::move(history));
+  }
   if (result.histories.empty()) throw ConfigError(scenario.name, "was stopped before the first history was complete");
   result.summary = goodput::summarise(scenario.spec, result.step, result.histories);
   result.summary.name = scenario.name;
-  goodput::ConfigurationSteps configurations = steps.seen();  // the healthy one
-  configurations.insert(seeds.configurations().begin(), seeds.configurations().end());
   result.summary.configurations = configurations.size();
   for (const auto& [text, step] : configurations) {
     result.configurations.emplace_back(text, step ? to_seconds(*step) : -1.0);
   }
   result.simulated = stored.simulated();
-  result.resumed = seeds.resumed();
-  for (const auto* damage : {&stored.damage(), &seeds.damage()})
+  result.resumed = static_cast<std::uint32_t>(end.resumed);
+  for (const auto* damage : {&stored.damage(), &end.damage})
     result.damaged.insert(result.damaged.end(), damage->begin(), damage->end());
   return result;
 }

@@ -9,8 +9,8 @@
 #include "photonrail/study/plan.hpp"
 #include "photonrail/version.hpp"
 #include "studies/plan/space.hpp"
+#include "studies/pool.hpp"
 #include "studies/record_log.hpp"
-#include "studies/threads.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -134,18 +134,13 @@ class Search {
   }
 
   PlanResult run() {
-    const std::uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
-    const std::size_t threads = options_.jobs > 0 ? options_.jobs : cores;
-    studies::run_in_threads(threads, [this](const std::atomic<bool>& failed) {
-      while (!failed) {
-        const auto next = take();
-        if (!next) return;
-        try {
-          keep(*next, decide(*next));
-        } catch (const OutOfTime&) {
-          return leave_open(*next);
-        }
-      }
+    // Each thread takes the next candidate when it is done with one: which that is depends on what the others found.
+    studies::Pool pool;
+    pool.threads = options_.jobs > 0 ? options_.jobs : std::max(1U, std::thread::hardware_concurrency());
+    std::vector<studies::PendingPoint> workers(pool.threads);
+    pool.run(std::move(workers), [this](std::size_t, const studies::Stop& stop) {
+      work(stop);
+      return [] {};
     });
     return result();
   }
@@ -159,6 +154,18 @@ class Search {
   [[nodiscard]] bool is_over() const {
     return (options_.stop != nullptr && *options_.stop) ||
            std::chrono::duration<double>(Clock::now() - begun_).count() >= options_.limit_s;
+  }
+
+  void work(const studies::Stop& stop) {
+    while (!stop()) {
+      const auto next = take();
+      if (!next) return;
+      try {
+        keep(*next, decide(*next));
+      } catch (const OutOfTime&) {
+        return leave_open(*next);
+      }
+    }
   }
 
   /// The next candidate that may be better than the best; none: there is none, or the time is over.

@@ -39,7 +39,7 @@ void run_measured_rows(const RowsOptions& options, const Registries& known) {
   if (options.fit) {
     for (const auto& [gpu, factor] : fit_factors(rows, known)) rows.factors[gpu] = factor;
   }
-  TerminalLine line(error_is_terminal());
+  TerminalLine line(true);
   const std::vector<RowOutcome> outcomes =
       run_rows(rows, known, [&](std::size_t done, std::size_t of) { line.draw(done, of, "rows"); });
   line.erase();

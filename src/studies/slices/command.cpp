@@ -23,7 +23,7 @@ using slices::AllocatorRegistry;
 
 slices::AllocationOutcome outcome_of(const std::filesystem::path& file, const AllocationStudy& study,
                                      const AllocatorRegistry& known, const Registries& registries) {
-  TerminalLine line(error_is_terminal());
+  TerminalLine line(true);
   return about(file, [&] {
     return run_allocation(study, registries, known,
                           [&](std::size_t done, std::size_t of) { line.draw(done, of, "decisions and jobs"); });

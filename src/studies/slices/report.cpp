@@ -5,6 +5,7 @@
 #include "photonrail/study/slices.hpp"
 #include "photonrail/version.hpp"
 #include "report/text.hpp"
+#include "studies/table.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -300,15 +301,17 @@ std::string allocation_json(const slices::AllocationStudy& study, const slices::
 
 std::string allocation_jobs_csv(const slices::AllocationStudy& study, const slices::StreamOutcome& stream) {
   using namespace slices;
-  std::string text = "job,accelerators,shape,arrival_s,start_s,end_s,waiting_s,stops\n";
+  const auto seconds = [](const auto& at) { return report::number("%.6f", in_seconds(at)); };
+  const auto time = [&](const auto& at) { return at ? seconds(*at) : std::string(); };
+  std::string text =
+      studies::csv_line({"job", "accelerators", "shape", "arrival_s", "start_s", "end_s", "waiting_s", "stops"});
   for (std::size_t j = 0; j < study.jobs.size(); ++j) {
+    const SliceJob& job = study.jobs[j];
     const JobOutcome& outcome = stream.schedule.jobs[j];
-    const auto time = [](const auto& at) { return at ? report::number("%.6f", in_seconds(*at)) : std::string(); };
-    text += std::to_string(j) + "," + std::to_string(study.jobs[j].request.accelerators) + "," +
-            (study.jobs[j].request.shape ? study.jobs[j].request.shape->text() : "") + "," +
-            report::number("%.6f", in_seconds(study.jobs[j].arrival)) + "," + time(outcome.start) + "," +
-            time(outcome.end) + "," + report::number("%.6f", in_seconds(outcome.waiting)) + "," +
-            std::to_string(outcome.stops) + "\n";
+    text +=
+        studies::csv_line({std::to_string(j), std::to_string(job.request.accelerators),
+                           job.request.shape ? job.request.shape->text() : "", seconds(job.arrival), time(outcome.start),
+                           time(outcome.end), seconds(outcome.waiting), std::to_string(outcome.stops)});
   }
   return text;
 }

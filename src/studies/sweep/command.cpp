@@ -89,7 +89,7 @@ class WarningTally {
 
 class Progress : public SweepObserver {
  public:
-  explicit Progress(bool quiet) : line_(!quiet && error_is_terminal()), quiet_(quiet) {}
+  explicit Progress(bool quiet) : line_(!quiet), quiet_(quiet) {}
 
   void begin(std::uint64_t points, std::uint64_t before) override {
     points_ = points;

@@ -62,7 +62,7 @@ Load load_of(const Scenario& scenario, RankId rank) {
 
 // Above what was measured for training jobs up to 512 GPUs, all-to-alls and StragglAR among 256. Ranks that are simulated
 // once for many make it less.
-Estimate estimate(const Scenario& scenario) {
+Estimate estimate_of(const Scenario& scenario) {
   constexpr double kProcess = 12e6;
   constexpr double kTask = 100.0;
   constexpr double kRank = 20e3;
@@ -175,6 +175,12 @@ PointRunner::PointRunner(const Sweep& sweep, const Registries& known)
       studies_(is_study(base_)),
       inputs_(sweep) {}
 
+std::vector<std::string> PointRunner::expand() const {
+  std::vector<std::string> names;
+  for (const SweepPoint& point : sweep_->points) names.push_back(point.name);
+  return names;
+}
+
 Json PointRunner::scenario_json(const SweepPoint& point) const {
   if (!point.problem.empty()) throw ConfigError("", point.problem);
   Json root = base_;
@@ -211,7 +217,7 @@ Estimate PointRunner::examine(std::uint32_t point, PointPreview* preview) const 
     if (preview != nullptr) preview->seconds = seconds;
     return {0.0, 0, seconds};
   }
-  Estimate found = estimate(*job);
+  Estimate found = estimate_of(*job);
   const WorkEstimate once = run::expected_work(*job, *known_);
   found.seconds = once.seconds();
   if (job->run.spread_seeds && draws_of_seed(*job)) found.seconds *= std::max(1U, *job->run.spread_seeds);
@@ -325,7 +331,8 @@ void PointRunner::simulate_into(const PointScenario& scenario, const Stop& stop,
   add_goodput(*scenario.months, step, *known_, known_steps_, stop_soon, record);
 }
 
-Record PointRunner::run(std::uint32_t index, const Stop& stop) const {
+Record PointRunner::run(std::size_t at, const Stop& stop) const {
+  const auto index = static_cast<std::uint32_t>(at);
   const SweepPoint& point = sweep_->points[index];
   Record record = blank(index);
   record.provenance.host = host_name();

@@ -3,6 +3,7 @@
 
 #include "config/graph_cache.hpp"
 #include "photonrail/study/sweep.hpp"
+#include "studies/study.hpp"
 #include "studies/sweep/goodput_point.hpp"
 #include "studies/sweep/inputs.hpp"
 #include "studies/sweep/record.hpp"
@@ -16,18 +17,12 @@
 
 namespace photonrail::sweep {
 
-struct Estimate {
-  double work = 0.0;        ///< to compare points with each other; no unit
-  std::uint64_t bytes = 0;  ///< what its run needs at most
-  double seconds = 0.0;     ///< on one core, roughly
-};
-
-/// Asked now and then, by several threads; true: end soon, by throwing Stopped.
-using Stop = std::function<bool()>;
-struct Stopped {};
+using studies::Estimate;
+using studies::Stop;
+using studies::Stopped;
 
 /// The points of one sweep. Safe to use from several threads.
-class PointRunner {
+class PointRunner : public studies::Study<Record> {
  public:
   /// `sweep` and `known`, the controllers and collectives that points may name, must outlive it.
   PointRunner(const Sweep& sweep, const Registries& known);
@@ -37,6 +32,10 @@ class PointRunner {
   /// `previews`: in the order of `points`, where it is not null.
   [[nodiscard]] std::vector<Estimate> check(std::span<const std::uint32_t> points, std::uint32_t threads, const Stop& stop,
                                             std::vector<PointPreview>* previews = nullptr) const;
+  [[nodiscard]] std::vector<std::string> expand() const override;
+  [[nodiscard]] Estimate estimate(std::size_t point) const override {
+    return examine(static_cast<std::uint32_t>(point), nullptr);
+  }
   /// As in the record of the point. Throws ConfigError.
   [[nodiscard]] std::string scenario_hash(std::uint32_t point) const;
   /// The record of an equal scenario as that of the point.
@@ -44,7 +43,7 @@ class PointRunner {
   /// The name of one of `files`, as a manifest has them, that the point reads; empty: it reads none of them.
   [[nodiscard]] std::string reads_one_of(std::uint32_t point, const std::set<std::string>& files) const;
   /// What goes wrong in the run is in the record. Throws Stopped.
-  [[nodiscard]] Record run(std::uint32_t point, const Stop& stop) const;
+  [[nodiscard]] Record run(std::size_t point, const Stop& stop) const override;
 
  private:
   [[nodiscard]] std::string hash_of(const Json& scenario) const;

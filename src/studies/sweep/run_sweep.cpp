@@ -3,11 +3,12 @@
 #include "photonrail/core/work.hpp"
 #include "photonrail/study/sweep.hpp"
 #include "report/record_check.hpp"
+#include "studies/run_study.hpp"
 #include "studies/sweep/database.hpp"
 #include "studies/sweep/earlier.hpp"
+#include "studies/sweep/points.hpp"
 #include "studies/sweep/shards.hpp"
 #include "studies/sweep/tables.hpp"
-#include "studies/sweep/workers.hpp"
 
 #include <unistd.h>
 
@@ -198,7 +199,7 @@ class Run {
   template <class Keep>
   void work(const Shard& shard, const Keep& keep) {
     // What was checked for an empty folder may be there after all: shards of a process that was faster.
-    const auto is_there = [&](const Job& job) {
+    const auto is_there = [&](const studies::PendingPoint& job) {
       const auto& status = statuses_[job.point];
       return status && !(options_.retry_failed && *status != 0);
     };
@@ -209,8 +210,8 @@ class Run {
     double done = 0.0;
     double all = 0.0;
     for (const auto& [point, of_point] : seconds) all += of_point;
-    const Workers workers{threads_of(options_), memory_of(options_), [this] { return stopped(); }};
-    workers.run(points_, std::move(jobs_), [&](const Record& record) {
+    const studies::Pool pool{threads_of(options_), memory_of(options_), [this] { return stopped(); }};
+    studies::run_points(points_, std::move(jobs_), pool, [&](std::size_t, const Record& record) {
       keep(record);
       statuses_[record.point] = record.exit_status;
       done += seconds.at(record.point);
@@ -226,13 +227,13 @@ class Run {
   std::map<std::uint32_t, double> announce_time() {
     std::map<std::uint32_t, double> seconds;
     double sum = 0.0;
-    for (const Job& job : jobs_) {
+    for (const studies::PendingPoint& job : jobs_) {
       seconds[job.point] = job.estimate.seconds;
       sum += job.estimate.seconds;
     }
     if (jobs_.empty()) return seconds;
-    const Job& longest = *std::max_element(
-        jobs_.begin(), jobs_.end(), [](const Job& a, const Job& b) { return a.estimate.seconds < b.estimate.seconds; });
+    const studies::PendingPoint& longest = *std::max_element(
+        jobs_.begin(), jobs_.end(), [](const auto& a, const auto& b) { return a.estimate.seconds < b.estimate.seconds; });
     const double cores = std::min(threads_of(options_), std::max(1U, std::thread::hardware_concurrency()));
     const double all = std::max(longest.estimate.seconds, sum / cores);
     observer_.estimated(all);
@@ -252,7 +253,7 @@ class Run {
   const PointRunner points_;
   const Manifest manifest_ = Manifest::of(sweep_);
   Statuses statuses_;
-  std::vector<Job> jobs_;
+  std::vector<studies::PendingPoint> jobs_;
   bool checked_ = false;
 };
 

@@ -9,8 +9,11 @@ const range = async (page) => {
 const bars = async (page) => (await option(page, 'timeline')).series[0].data.length;
 
 await onPage(async (page) => {
-  assert.deepEqual(await texts(page, 'section:not([hidden]) h2'), [
-    'makespan: overhead over electrical against scenario', 'Where the time of a rank goes, mean of ranks',
+  const [answer, ...headings] = await texts(page, 'section:not([hidden]) h2');
+  assert.match(answer, /^electrical is best: makespan 6[.\d]* s; the next, opus, provisioned, has [.\d]+ % more\.$/);
+  assert.deepEqual(await texts(page, '#answer tr.winner td:first-child'), ['★ electrical']);
+  assert.deepEqual(headings, [
+    'Why', 'makespan: overhead over electrical against scenario', 'Where the time of a rank goes, mean of ranks',
     'Spread over the ranks: least, median and most of each part of their time',
     'makespan against cost, and the Pareto front', 'makespan against power, and the Pareto front',
     'makespan against energy per step, and the Pareto front', 'Windows between phases: opus, provisioned',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 const page = new URL('../../../src/report/page/', import.meta.url);
+const { answerOf, bindingOf } = await import(new URL('answer.js', page));
 const { breakEvenFigure, stretchesBelow } = await import(new URL('break_even.js', page));
 const { breakdownFigure, comparisonFigure } = await import(new URL('charts.js', page));
 const { heatmapAxis, heatmapFigure } = await import(new URL('heatmap.js', page));
@@ -255,4 +256,33 @@ test('axes have ticks at round numbers, and digits that tell them apart', () => 
   assert.equal(digitsFor([1, 2]), 3);
   assert.equal(doubles([2, 4, 8, 16]), true);
   assert.equal(doubles([12.5, 25, 50, 100]), false);
+});
+
+// Electrical takes 6 s, policy i 6 s and i + 2 delays: at the longest delay, 1 s, policy 0 takes 8 s. Up to 6.06 s it is within
+// 1 %: the line from 6.02 s at 10 ms to 6.2 s at 100 ms, over the logarithm, is there at 10 ms x 10^(0.04 / 0.18) = 16.7 ms.
+test('the page opens with the best design where designs differ most', () => {
+  const answer = show(answerOf, readme(3));
+  assert.equal(answer.title, 'electrical is best at OCS reconfiguration delay 1 s: makespan 6 s; the next, policy 0, has 33.3 % more.');
+  assert.deepEqual(answer.head, ['design', 'makespan', 'over electrical', 'within 1 % up to']);
+  assert.deepEqual(answer.rows.map(({ cells }) => cells), [['electrical', '6 s', '–', '–'], ['policy 0', '8 s', '+33.3 %', '16.7 ms'], ['policy 1', '9 s', '+50 %', '12.9 ms']]);
+  assert.deepEqual(answer.rows.map(({ winner }) => winner), [true, false, false]);
+});
+
+test('where another design is best along the axis, the answer says so', () => {
+  const table = sweepOf({ late_ms: [0, 10, 20], algorithm: ['ring', 'tree'] }, ({ late_ms: late, algorithm }) => ({ makespan_s: algorithm === 'ring' ? 1 + late / 10 : 2 }));
+  assert.match(show(answerOf, table).title, /^Which is best depends on late: ring up to 10 ms, tree from 20 ms on\./);
+});
+
+test('designs that take the same time are equally good, and one design alone is no answer', () => {
+  const table = sweepOf({ late_ms: [0, 10], algorithm: ['ring', 'tree'] }, ({ late_ms: late }) => ({ makespan_s: 1 + late }));
+  assert.match(show(answerOf, table).title, /^ring and tree are equally good at late 0 s/);
+  assert.deepEqual(show(answerOf, table).rows.map(({ winner }) => winner), [true, true]);
+  assert.equal(show(answerOf, sweepOf({ late_ms: [1] }, () => ({ makespan_s: 1 }))), undefined);
+});
+
+// 6 of 10 s of computation, 3 s of data-parallel exchanges.
+test('what takes most of the time of a design is named', () => {
+  const part = (name) => `per_rank_mean_s.${name}`;
+  const table = tableOf([{ [part('compute')]: 6, [part('exposed_communication')]: 3, [part('reconfiguration_wait')]: 0, [part('peer_wait')]: 1, 'communication.dp.exposed_s': 3 }], {});
+  assert.equal(bindingOf(table, [0]), 'compute 60\u00a0%, dp exposed 30\u00a0%');
 });

@@ -241,3 +241,13 @@ test('a host of storage among the circuits is no rank', () => {
   const { data } = topologyFigure({ trace }).option.series[0];
   assert.deepEqual(data.slice(0, 3).map(({ name, symbol }) => [name, symbol]), [['rank 0', 'circle'], ['GPU 1', 'circle'], ['storage host 0', 'rect']]);
 });
+
+// Two operations of dp at once have two lanes: they share a row, until "lanes" or the name of one is asked for.
+test('lanes of a rank and dimension are one row of the timeline', () => {
+  const names = ['rank 0 compute', 'rank 0 dp', 'rank 0 dp 2', 'rank 0 pp', 'rank 1 dp'];
+  const trace = { tracks: names.map((name) => ({ name, rank: 0 })) };
+  const rows = (wanted) => chooseTracks(trace, wanted).tracks.map(({ name, indices }) => `${name}: ${indices}`);
+  assert.deepEqual(rows('rank 0'), ['rank 0 compute: 0', 'rank 0 dp: 1,2', 'rank 0 pp: 3']);
+  assert.deepEqual(rows('rank 0, lanes'), ['rank 0 compute: 0', 'rank 0 dp: 1', 'rank 0 dp 2: 2', 'rank 0 pp: 3']);
+  assert.deepEqual(rows('rank 0 dp, rank 0 dp 2'), ['rank 0 dp: 1', 'rank 0 dp 2: 2']);
+});

@@ -144,7 +144,7 @@ TEST(WorkLedger, IsTheSameAsOneStepAfterAnother) {
         reference.fail(now);
       }
       reference.expect_equal(ledger, now, "seed " + std::to_string(seed) + ", event " + std::to_string(event));
-      if (testing::Test::HasFailure()) return;
+      if (::testing::Test::HasFailure()) return;
     }
   }
 }

@@ -1,0 +1,106 @@
+#include "report/explanation.hpp"
+
+#include "photonrail/report.hpp"
+#include "report/text.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace photonrail::report {
+
+namespace {
+
+constexpr std::size_t kParts = 8;  // of a path that are shown one by one
+constexpr std::size_t kPartColumns = 42;
+
+std::string share_text(double share) { return number("%6.1f %%", 100.0 * share); }
+
+std::string part_line(const std::string& label, Duration time, double whole) {
+  return "  " + pad_right(fit(label, kPartColumns), kPartColumns) + pad_left(to_text(time), 12) +
+         pad_left(share_text(whole > 0.0 ? to_seconds(time) / whole : 0.0), 11) + "\n";
+}
+
+// Breaks at blanks; lines but the first begin with two of them.
+std::string wrapped(std::string_view text, std::size_t width) {
+  std::string out;
+  std::string line;
+  while (!text.empty()) {
+    const std::size_t blank = text.find(' ');
+    const std::string word(text.substr(0, blank));
+    text.remove_prefix(blank == std::string_view::npos ? text.size() : blank + 1);
+    if (!line.empty() && columns(line) + 1 + columns(word) > width) {
+      out += line + "\n";
+      line = "  " + word;
+    } else {
+      line += (line.empty() ? "" : " ") + word;
+    }
+  }
+  return out + line + "\n";
+}
+
+}  // namespace
+
+std::string path_text(const RunResult& result, int width) {
+  if (!result.critical_path || result.critical_path->parts.empty()) return {};
+  const CriticalPath& path = *result.critical_path;
+  const double whole = to_seconds(result.makespan);
+  std::string text = result.name + ": the critical path, whole run\n";
+  const std::size_t shown = path.parts.size() <= kParts ? path.parts.size() : kParts - 1;
+  Duration rest{};
+  for (std::size_t i = 0; i < path.parts.size(); ++i) {
+    if (i < shown) {
+      text += part_line(path.parts[i].label(), path.parts[i].time, whole);
+    } else {
+      rest += path.parts[i].time;
+    }
+  }
+  if (shown < path.parts.size()) text += part_line(std::to_string(path.parts.size() - shown) + " others", rest, whole);
+  if (path.busiest) {
+    text += "  " + wrapped("busiest on it: " + path.busiest->name + ", " +
+                               number("%.0f %% busy", 100.0 * path.busiest->utilisation) + " in its " +
+                               to_text(path.busiest->time),
+                           static_cast<std::size_t>(std::max(width, 60)));
+  }
+  return text;
+}
+
+std::string worth_text(std::span<const Worth> worth, Duration step) {
+  std::string text =
+      pad_right("each changed alone, run again", 48) + pad_left("step", 14) + pad_left("shorter by", 14) + "\n";
+  text += pad_right("  as it is", 48) + pad_left(to_text(step), 14) + "\n";
+  for (const Worth& of : worth) {
+    const std::string what = "  " + std::string(of.resource->name) + ", " + std::string(of.resource->change);
+    text += pad_right(fit(what, 47), 48);
+    text += of.error.empty() ? pad_left(to_text(of.step), 14) + pad_left(number("%.2f %%", 100.0 * of.gain), 14)
+                             : "  cannot run: " + of.error;
+    text += "\n";
+  }
+  return text;
+}
+
+std::string notes_text(std::span<const Note> notes, const std::string& about, int width) {
+  std::string text;
+  for (const Note& note : notes) {
+    const std::string key = note.key.empty() ? "" : " (" + note.key + ")";
+    text += wrapped((about.empty() ? "" : about + ": ") + note.text + key, static_cast<std::size_t>(std::max(width, 60)));
+  }
+  return text;
+}
+
+json::Json worth_json(std::span<const Worth> worth) {
+  json::Json list = json::Json::array();
+  for (const Worth& of : worth) {
+    json::Json& entry = list.push_back(json::Json{{"resource", std::string(of.resource->name)},
+                                                  {"key", std::string(of.resource->key)},
+                                                  {"change", std::string(of.resource->change)}});
+    if (of.error.empty()) {
+      entry["step_s"] = to_seconds(of.step);
+      entry["gain"] = of.gain;
+    } else {
+      entry["error"] = of.error;
+    }
+  }
+  return list;
+}
+
+}  // namespace photonrail::report

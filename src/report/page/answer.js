@@ -1,0 +1,160 @@
+// The answer that the page opens with: which design is best where designs differ most, by how much, what it costs and what binds it.
+import { stretchesBelow } from './break_even.js';
+import { element } from './dom.js';
+import { formatShare, formatValue, isShare, quantityOf, unitOf } from './format.js';
+import { allRows, compare, FASTEST, heldText, isTime, matchingRows } from './selection.js';
+import { mean } from './statistics.js';
+
+const MOST_ROWS = 10;
+const SAME = 1e-4;      // designs that differ by less are equally good
+const MET = 1.01;       // times the baseline, up to which its time counts as met
+
+const BINDING = [['per_rank_mean_s.compute', 'compute'], ['per_rank_mean_s.reconfiguration_wait', 'circuits'],
+  ['per_rank_mean_s.peer_wait', 'peers'],
+  ...['tp', 'cp', 'ep', 'dp', 'pp', 'other'].map((name) => [`communication.${name}.exposed_s`, `${name} exposed`])];
+
+const meanOf = (table, name, rows) => {
+  const values = Array.from(rows, (row) => table.get(name)?.values[row] ?? NaN).filter((value) => !Number.isNaN(value));
+  return values.length > 0 ? mean(values) : NaN;
+};
+
+/** What takes most of the time of a rank, mean of these rows: "compute 71 %, dp exposed 20 %"; '' where that is not known. */
+export function bindingOf(table, rows) {
+  const parts = BINDING.map(([name, label]) => ({ label, seconds: meanOf(table, name, rows) })).filter(({ seconds }) => seconds > 0);
+  const whole = ['compute', 'exposed_communication', 'reconfiguration_wait', 'peer_wait', 'detection']
+    .map((part) => meanOf(table, `per_rank_mean_s.${part}`, rows)).filter((seconds) => seconds > 0).reduce((sum, seconds) => sum + seconds, 0);
+  if (whole === 0) return '';
+  const largest = parts.sort((a, b) => b.seconds - a.seconds).slice(0, 2).filter(({ seconds }) => seconds > 0.005 * whole);
+  return largest.map(({ label, seconds }) => `${label} ${formatShare(seconds / whole, 2).replace(' ', '\u00a0')}`).join(', ');
+}
+
+// The value along the axis at which the designs lie furthest apart.
+function whereTheyDiffer({ series, xs }) {
+  const apart = xs.map((x) => {
+    const values = series.flatMap(({ points }) => points.filter((point) => point.x === x).map((point) => point.mean));
+    return values.length < 2 ? 0 : (Math.max(...values) - Math.min(...values)) / Math.max(Math.abs(Math.min(...values)), 1e-300);
+  });
+  return xs[apart.indexOf(Math.max(...apart))];
+}
+
+// Up to which value along the axis the design meets the baseline.
+function breakEvenOf(table, rows, selection, name) {
+  const delays = table.get(selection.x)?.numeric && unitOf(selection.x)?.symbol === 's';
+  if (selection.baseline === '' || selection.baseline === FASTEST || !delays || selection.series === '') return undefined;
+  const { series, logX } = compare(table, rows, selection);
+  const points = series.find((one) => one.name === name)?.points ?? [];
+  const [first] = points.length > 1 ? stretchesBelow(points, MET, logX) : [];
+  if (first === undefined || first[0] > points[0].x) return { text: 'never' };
+  return { text: first[1] >= points.at(-1).x ? `all of ${formatValue(points.at(-1).x, selection.x)}` : formatValue(first[1], selection.x, 3) };
+}
+
+/** The designs of a comparison at one value of its axis: [{ name, value, rows }]; and that value, if there is an axis. */
+export function designsOf(table, rows, selection) {
+  const own = { ...selection, baseline: '' };
+  const comparison = compare(table, rows, own);
+  const shown = matchingRows(table, rows, selection.fixed);
+  if (selection.series === '') {
+    const column = table.get(selection.x);
+    const points = comparison.series[0]?.points ?? [];
+    return { designs: points.map(({ x, mean: value }) => ({ name: x, value, rows: shown.filter((row) => column.values[row] === x) })), at: undefined };
+  }
+  const at = whereTheyDiffer(comparison);
+  const [names, axis] = [table.get(selection.series).values, table.get(selection.x).values];
+  const designs = comparison.series.flatMap(({ name, points }) => {
+    const point = points.find(({ x }) => x === at);
+    if (point === undefined) return [];
+    const own = shown.filter((row) => (names[row] === name || (Number.isNaN(names[row]) && typeof name === 'string' && !names.includes(name)))
+      && (axis[row] === at || Number.isNaN(axis[row])));
+    return [{ name, value: point.mean, rows: own }];
+  });
+  return { designs, at };
+}
+
+// Where another design is best, in words: "ring up to 5 ms, stragglar from 10 ms on"; '' where one is best everywhere.
+function winnersAlong({ series, xs, numeric }, selection, text) {
+  if (!numeric || xs.length < 2) return '';
+  const better = isTime(selection.metric) ? (a, b) => a < b : (a, b) => a > b;
+  const stretches = [];
+  for (const x of xs) {
+    const there = series.flatMap(({ name, points }) => points.filter((point) => point.x === x).map((point) => ({ name, value: point.mean })));
+    if (there.length < 2) continue;
+    const winner = there.reduce((best, one) => (better(one.value, best.value) ? one : best));
+    const last = stretches.at(-1);
+    const held = last && there.find(({ name }) => name === last.name);
+    if (held && Math.abs(held.value - winner.value) <= SAME * Math.abs(winner.value)) last.to = x;
+    else stretches.push({ name: winner.name, from: x, to: x });
+  }
+  if (stretches.length < 2) return '';
+  if (stretches.length > 3) return `Which is best changes ${stretches.length - 1} times along ${quantityOf(selection.x)}.`;
+  const value = (x) => formatValue(x, selection.x);
+  const words = stretches.map(({ name, from, to }, i) => `${text(name)} ${i === 0 ? `up to ${value(to)}` : i === stretches.length - 1 ? `from ${value(from)} on` : `from ${value(from)} to ${value(to)}`}`);
+  return `Which is best depends on ${quantityOf(selection.x)}: ${words.join(', ')}.`;
+}
+
+const namesOf = (designs, text) => designs.map(({ name }) => text(name)).join(' and ');
+
+function sentenceOf({ best, others, base, metric, text, where }) {
+  const less = isTime(metric);
+  const value = `${quantityOf(metric)} ${formatValue(best[0].value, metric)}`;
+  const head = best.length > 1 ? `${best.length > 3 ? `${best.length} designs` : namesOf(best, text)} are equally good${where}: ${value}` : `${text(best[0].name)} is best${where}: ${value}`;
+  const of = base && !best.includes(base) ? base : undefined;
+  if (of) return `${head}, ${formatShare(Math.abs(1 - best[0].value / of.value))} ${less ? 'less' : 'more'} than ${text(of.name)}.`;
+  const [next] = others;
+  return next === undefined ? `${head}.` : `${head}; the next, ${text(next.name)}, has ${formatShare(Math.abs(next.value / best[0].value - 1))} ${less ? 'more' : 'less'}.`;
+}
+
+/** { title, held, note, head, rows: [{ cells, winner }] }; undefined where there are not two designs to compare. */
+export function answerOf({ table, rows = allRows(table), selection }) {
+  const { metric } = selection;
+  if (metric === undefined || !(isTime(metric) || isShare(metric))) return undefined;
+  if (table.get(selection.series || selection.x)?.role !== 'parameter') return undefined;
+  const { designs, at } = designsOf(table, rows, selection);
+  if (designs.length < 2) return undefined;
+  const parameter = selection.series || selection.x;
+  const text = (name) => (typeof name === 'string' ? name : `${quantityOf(parameter)} ${formatValue(name, parameter)}`);
+  const order = [...designs].sort((a, b) => (isTime(metric) ? a.value - b.value : b.value - a.value));
+  const best = order.filter(({ value }) => Math.abs(value - order[0].value) <= SAME * Math.abs(order[0].value));
+  const base = designs.find(({ name }) => name === selection.baseline);
+  const shown = order.slice(0, MOST_ROWS);
+  if (base && !shown.includes(base)) shown.push(base);
+  const against = base ?? order[0];
+  const columns = [
+    ['design', (design) => text(design.name)],
+    [quantityOf(metric), (design) => formatValue(design.value, metric)],
+    [`over ${text(against.name)}`, (design) => (design === against ? '–' : `${design.value >= against.value ? '+' : '−'}${formatShare(Math.abs(design.value / against.value - 1))}`)],
+    ['within 1 % up to', (design) => (design === base ? '–' : breakEvenOf(table, rows, selection, design.name)?.text ?? '')],
+    ['cost', (design) => formatValue(meanOf(table, 'cost.usd', design.rows), 'usd')],
+    ['power', (design) => formatValue(meanOf(table, 'cost.power_w', design.rows), 'power_w')],
+    ['most of its time', (design) => bindingOf(table, design.rows)],
+  ].map(([name, of]) => ({ name, cells: shown.map(of) })).filter(({ cells }) => cells.some((cell) => cell !== '' && cell !== '–'));
+  const where = at === undefined ? '' : ` at ${quantityOf(selection.x)} ${formatValue(at, selection.x)}`;
+  return {
+    title: [winnersAlong(compare(table, rows, { ...selection, baseline: '' }), selection, text), sentenceOf({ best, others: order.filter((design) => !best.includes(design)), base, metric, text, where })].filter(Boolean).join(' '),
+    held: heldText(selection.fixed),
+    note: [at === undefined ? '' : `Shown${where}, where the designs differ most.`, order.length > shown.length ? `${order.length - shown.length} further designs are in the figure below.` : ''].filter(Boolean).join(' '),
+    head: columns.map(({ name }) => name),
+    rows: shown.map((design, i) => ({ winner: best.includes(design), cells: columns.map(({ cells }) => cells[i]) })),
+  };
+}
+
+/** The section of the answer; update() makes it anew. */
+export class Answer {
+  constructor(parent, make) {
+    this.make = make;
+    this.section = element('section', { id: 'answer' });
+    parent.append(this.section);
+    this.update();
+  }
+
+  update() {
+    const answer = this.make();
+    this.section.hidden = answer === undefined;
+    if (answer === undefined) return;
+    const head = element('tr', {}, ...answer.head.map((name) => element('th', {}, name)));
+    const row = ({ cells, winner }) => element('tr', { className: winner ? 'winner' : '' }, ...cells.map((cell, i) => element('td', { className: /^[−+$]?[\d.]+ ?\S*$/.test(cell) ? 'value' : '' }, winner && i === 0 ? `★ ${cell}` : cell)));
+    this.section.replaceChildren(element('header', {}, element('h2', {}, answer.title)),
+      element('p', { className: 'held' }, answer.held ? `with ${answer.held}` : ''),
+      element('div', { className: 'table' }, element('table', {}, element('thead', {}, head), element('tbody', {}, ...answer.rows.map(row)))),
+      element('p', { className: 'note' }, answer.note));
+  }
+}

@@ -1,0 +1,254 @@
+#include "run/notes.hpp"
+
+#include "core/counted.hpp"
+#include "photonrail/simulate.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace photonrail {
+
+namespace {
+
+constexpr const char* kOversubscription = "/cluster/rail/oversubscription";
+constexpr const char* kSwitching = "/cluster/rail/reconfiguration_ms";
+
+std::string per_cent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, share < 0.1 ? "%.2g %%" : "%.0f %%", 100.0 * share);
+  return text;
+}
+
+std::string brief(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", x);
+  return text;
+}
+
+std::string brief_time(Duration d) {
+  const double s = to_seconds(d);
+  if (s < 1e-6) return brief(s * 1e9) + " ns";
+  if (s < 1e-3) return brief(s * 1e6) + " us";
+  return s < 1.0 ? brief(s * 1e3) + " ms" : brief(s) + " s";
+}
+
+using Found = std::optional<Note>;
+
+// What follows is the table: a function a note. Each says when it is true, and fills the sentence.
+
+Found one_tier(const Scenario& scenario, const RunResult&) {
+  const RailSpec& rail = scenario.cluster.rail;
+  if (rail.kind != RailKind::kElectrical || scenario.cluster.plant().two_tier()) return {};
+  if (rail.oversubscription == 1.0 && rail.tier_latency == Duration{}) return {};
+  const std::uint32_t ports = scenario.cluster.plant().rail_ports();
+  const bool share = rail.oversubscription != 1.0;
+  return Note{"one-tier", share ? kOversubscription : "/cluster/rail/tier_latency_ns",
+              "One switch of radix " + std::to_string(rail.switch_radix) + " holds all " + core::counted(ports, "port") +
+                  " of a rail: there is one tier, so " +
+                  (share ? "oversubscription " + brief(rail.oversubscription) : "the latency of a second tier") +
+                  " has no effect. A radix below " + std::to_string(ports) + " makes two.",
+              static_cast<double>(ports)};
+}
+
+Found idle_uplinks(const Scenario& scenario, const RunResult& result) {
+  if (!result.utilisation || !result.utilisation->uplinks) return {};
+  const Utilisation::Uplinks& of = *result.utilisation->uplinks;
+  const RailSpec& rail = scenario.cluster.rail;
+  const bool optical = rail.kind == RailKind::kOptical;
+  const double share = optical ? rail.pods.oversubscription : rail.oversubscription;
+  if (share == 1.0 || of.busiest >= 0.5) return {};
+  const std::string key = optical ? "/cluster/rail/pods/oversubscription" : kOversubscription;
+  const std::string below = optical ? "pod" : "leaf";
+  if (of.busiest == 0.0) {
+    return Note{"uplinks", key,
+                "No byte crosses an uplink, as each group on a rail is below one " + below + ": oversubscription " +
+                    brief(share) + " has no effect.",
+                0.0};
+  }
+  const bool once = of.members > 0.0 && of.members < 1.0 + 1e-5;
+  return Note{"uplinks", key,
+              std::string(once ? "Groups on the rails cross each " + below + " once, as rings do: its" : "The busiest") +
+                  " uplinks are busy " + per_cent(of.busiest) + " of the time, so oversubscription " + brief(share) +
+                  " costs little here; traffic that leaves a " + below + " from each GPU would need more.",
+              of.busiest};
+}
+
+Found idle_gpus(const Scenario& scenario, const RunResult&) {
+  std::set<GpuId> used(scenario.gpu_of_rank.begin(), scenario.gpu_of_rank.end());
+  for (const Scenario& job : scenario.jobs) used.insert(job.gpu_of_rank.begin(), job.gpu_of_rank.end());
+  const std::uint32_t all = scenario.cluster.gpus();
+  if (used.size() >= all) return {};
+  const double idle = 1.0 - static_cast<double>(used.size()) / all;
+  return Note{"idle-gpus", "/cluster/servers",
+              per_cent(idle) + " of the GPUs of the cluster are idle: " + core::counted(used.size(), "rank") + " on " +
+                  std::to_string(all) + " GPUs. Cost and power are of the whole cluster.",
+              idle};
+}
+
+Found no_rail_traffic(const Scenario& scenario, const RunResult& result) {
+  if (!scenario.jobs.empty() || !result.utilisation || result.utilisation->rail_ports > 0.0) return {};
+  if (result.makespan == Duration{}) return {};
+  return Note{"no-rail-traffic", "/cluster/rail", "No byte crosses a rail: NICs, rails and the controller have no effect.",
+              0.0};
+}
+
+// Dimensions that circuits were changed for, and how often from one to another.
+Found never_switches(const Scenario& scenario, const RunResult& result) {
+  if (scenario.cluster.rail.kind != RailKind::kOptical || !scenario.jobs.empty()) return {};
+  std::set<Dimension> crossing;
+  for (const auto& [change, totals] : result.reconfigurations.by_change) {
+    if (!change.second) return {};
+    if (change.first && totals.count > 0) return {};
+    if (totals.count > 0) crossing.insert(*change.second);
+  }
+  if (crossing.size() != 1) return {};
+  const Duration delay = scenario.cluster.rail.optical.typical();
+  return Note{"never-switches", kSwitching,
+              "The rails set their circuits once and never switch, as only " + std::string(name(*crossing.begin())) +
+                  " crosses them: the delay of " + brief_time(delay) + " counts at the start alone.",
+              to_seconds(delay)};
+}
+
+Found hidden_switching(const Scenario& scenario, const RunResult& result) {
+  const ReconfigurationSummary& summary = result.reconfigurations;
+  if (scenario.cluster.rail.kind != RailKind::kOptical || !scenario.jobs.empty()) return {};
+  if (summary.count == 0 || summary.total == TotalTime{} || summary.exposed > TotalTime{}) return {};
+  return Note{"hidden-switching", kSwitching,
+              "All " + core::counted(summary.count, "reconfiguration") +
+                  " are hidden behind other work: no rank waits for a circuit, and a shorter delay saves nothing.",
+              static_cast<double>(summary.count)};
+}
+
+Found first_step(const Scenario& scenario, const RunResult& result) {
+  if (scenario.cluster.rail.kind != RailKind::kOptical || result.reconfigurations.count == 0) return {};
+  const std::optional<Duration> steady = result.steady_iteration();
+  if (!steady || result.iterations.front() <= *steady) return {};
+  const Duration more = result.iterations.front() - *steady;
+  return Note{"first-step", "/run/iterations",
+              "The first step takes " + brief_time(more) +
+                  " more than later ones, as it lights its circuits; \"step\" is the mean "
+                  "of the later ones.",
+              to_seconds(more)};
+}
+
+Found unused_share(const Scenario& scenario, const RunResult& result) {
+  for (int d = 0; d < kDimensionCount && scenario.jobs.empty(); ++d) {
+    const double share = scenario.executor.sm_share[static_cast<std::size_t>(d)];
+    if (share == 0.0 || result.traffic[static_cast<std::size_t>(d)].operations > 0) continue;
+    const std::string dimension(name(static_cast<Dimension>(d)));
+    return Note{"unused-sm-share", "/executor/sm_share/" + dimension,
+                "The job has no " + dimension + " traffic: its share of the multiprocessors, " + per_cent(share) +
+                    ", has no effect.",
+                share};
+  }
+  return {};
+}
+
+Found unused_accuracy(const Scenario& scenario, const RunResult& result) {
+  if (scenario.run.network_accuracy == 0.0 || result.engine.epochs > 0) return {};
+  return Note{"unused-accuracy", "/network/accuracy",
+              "No crowd of flows was large enough: accuracy " + brief(scenario.run.network_accuracy) +
+                  " has no effect, but that ranks are not folded.",
+              scenario.run.network_accuracy};
+}
+
+Found nothing_drawn(const Scenario& scenario, const RunResult&) {
+  if (scenario.run.spread_seeds.value_or(0) < 2 || draws_of_seed(scenario)) return {};
+  return Note{"nothing-drawn", "/run/spread_seeds",
+              "Nothing is drawn at random: " + std::to_string(*scenario.run.spread_seeds) +
+                  " seeds would give one result, so there is no spread.",
+              static_cast<double>(*scenario.run.spread_seeds)};
+}
+
+const char* key_of(const PathPart& part) {
+  using Kind = PathPart::Kind;
+  if (part.kind == Kind::kCircuits) return kSwitching;
+  if (part.kind == Kind::kLane) return "/executor/comm_lanes";
+  if (part.kind != Kind::kCommunication) return "/cluster/gpu";
+  switch (*part.place) {
+    case Place::kScaleUp:
+      return "/cluster/scale_up/gb_per_s";
+    case Place::kPort:
+      return "/cluster/nic/port_gb_per_s";
+    case Place::kLeafUplink:
+      return kOversubscription;
+    case Place::kPodUplink:
+      return "/cluster/rail/pods/oversubscription";
+    case Place::kLatency:
+      break;
+  }
+  return "/cluster/nic/latency_ns";
+}
+
+Found binds(const Scenario&, const RunResult& result) {
+  if (!result.critical_path || result.critical_path->parts.empty() || result.makespan == Duration{}) return {};
+  const PathPart& part = result.critical_path->parts.front();
+  const double share = to_seconds(part.time) / to_seconds(result.makespan);
+  std::string text = per_cent(share) + " of the critical path is " + part.label();
+  if (const auto& busiest = result.critical_path->busiest) {
+    text += "; the busiest capacity on it is the " + busiest->name + ", " + per_cent(busiest->utilisation) +
+            " busy in its " + brief_time(busiest->time);
+  }
+  return Note{"binds", key_of(part), text + ".", share};
+}
+
+}  // namespace
+
+namespace run {
+
+void add_notes(const Scenario& scenario, RunResult& result) {
+  constexpr Found (*kNotes[])(const Scenario&, const RunResult&) = {
+      &binds,      &one_tier,     &idle_uplinks,    &idle_gpus,    &no_rail_traffic, &never_switches, &hidden_switching,
+      &first_step, &unused_share, &unused_accuracy, &nothing_drawn};
+  for (const auto find : kNotes) {
+    if (Found note = find(scenario, result)) result.notes.push_back(*std::move(note));
+  }
+}
+
+}  // namespace run
+
+std::vector<Note> notes_of(std::span<const RunResult> results) {
+  std::vector<Note> notes;
+  const auto comparable = [](const RunResult& a, const RunResult& b) {
+    return a.jobs.empty() && b.jobs.empty() && a.ranks.size() == b.ranks.size() && a.makespan > Duration{};
+  };
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    for (std::size_t j = i + 1; j < results.size(); ++j) {
+      const RunResult& a = results[i];
+      const RunResult& b = results[j];
+      if (!comparable(a, b)) continue;
+      const auto waits = [](const RunResult& r) { return r.mean_rank_time().reconfiguration_wait > Duration{}; };
+      if (a.step_time() == b.step_time() && a.makespan == b.makespan) {
+        const bool same_time = a.mean_rank_time() == b.mean_rank_time();
+        notes.push_back({"coincide", "",
+                         a.name + " and " + b.name + " take the same time: " +
+                             (!waits(a) && !waits(b) ? "no rank waits for a circuit in either"
+                              : same_time            ? "each part of it is equal"
+                                                     : "what ends the run is the same") +
+                             ".",
+                         to_seconds(a.step_time())});
+        continue;
+      }
+      const bool a_optical = a.cluster.rail.kind == RailKind::kOptical;
+      const bool b_optical = b.cluster.rail.kind == RailKind::kOptical;
+      if (a_optical == b_optical) continue;
+      const RunResult& optical = a_optical ? a : b;
+      const RunResult& electrical = a_optical ? b : a;
+      if (optical.step_time() >= electrical.step_time()) continue;
+      const double saved = 1.0 - to_seconds(optical.step_time()) / to_seconds(electrical.step_time());
+      const bool tiers = electrical.cluster.plant().two_tier() && electrical.cluster.rail.oversubscription > 1.0;
+      notes.push_back({"faster-than-electrical", "/cluster/rail/kind",
+                       optical.name + " is " + per_cent(saved) + " faster than " + electrical.name +
+                           ", whose rails are electrical: " + (tiers ? "its uplinks are oversubscribed, and " : "") +
+                           "messages that overlap share a port there, where circuits let one go first.",
+                       saved});
+    }
+  }
+  return notes;
+}
+
+}  // namespace photonrail

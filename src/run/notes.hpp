@@ -1,0 +1,13 @@
+// Notes say why a number of a result is what it is, and which settings have no effect: a sentence with its number and its
+// key.
+#pragma once
+
+#include "photonrail/result.hpp"
+#include "photonrail/scenario.hpp"
+
+namespace photonrail::run {
+
+/// Adds the notes of the table that hold. REQUIRES: the rest of the result is complete.
+void add_notes(const Scenario& scenario, RunResult& result);
+
+}  // namespace photonrail::run

@@ -1,0 +1,40 @@
+// `photonrail explain` and `photonrail import chakra`: one call each.
+#include "command/command.hpp"
+
+namespace photonrail::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Explain : public Command {};
+
+TEST_F(Explain, SaysWhatBoundsARunAndTheWorthOfItsResources) {
+  const std::string file = (fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/quickstart.json").string();
+  const Outcome text = run("explain '" + file + "'");
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("the critical path, whole run"));
+  EXPECT_THAT(text.out, HasSubstr("NIC ports, x 1.1"));
+  EXPECT_THAT(text.out, HasSubstr("electrical rails, in place of optical"));
+  const Outcome outcome = run("explain '" + file + "' --json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json explained = json::parse(outcome.out);
+  double sum = 0.0;
+  for (const json& part : explained["critical_path"]["parts"]) sum += part["time_s"].get<double>();
+  EXPECT_NEAR(sum, explained["makespan_s"].get<double>(), 1e-9);
+  for (const json& of : explained["worth"]) EXPECT_TRUE(of.contains("gain") || of.contains("error")) << of;
+}
+
+TEST_F(Explain, ATraceBecomesAScenarioInOneCall) {
+  const std::string folder = (fs::path(PHOTONRAIL_SOURCE_DIR) / "traces/llama3-8b-tp4-pp2-dp2").string();
+  const Outcome outcome = run("import chakra '" + folder + "' -o job.json --gpus-per-server 4");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("wrote job.json: 16 ranks, "));
+  EXPECT_THAT(outcome.out, HasSubstr("guessed:"));
+  EXPECT_THAT(outcome.out, HasSubstr("groups of tp"));
+  EXPECT_EQ(run("run job.json --quiet").status, 0) << read(folder_ / ".err");
+  EXPECT_EQ(run("import chakra nowhere -o other.json").status, 2);
+  EXPECT_FALSE(fs::exists(folder_ / "other.json"));
+}
+
+}  // namespace
+}  // namespace photonrail::test

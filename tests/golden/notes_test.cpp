@@ -1,0 +1,114 @@
+// Each note appears where it is true, and not where it is not.
+#include "golden/golden.hpp"
+#include "photonrail/config.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace photonrail::test {
+namespace {
+
+using nlohmann::json;
+
+json noted_job() {
+  return {{"schema", "photonrail.scenario/1"},
+          {"cluster",
+           {{"servers", 6}, {"gpus_per_server", 1}, {"nic", {{"port_gb_per_s", 50}}}, {"rail", {{"kind", "electrical"}}}}},
+          {"workload", {{"collective", {{"op", "all_reduce"}, {"bytes", 1000000}}}}},
+          {"run", {{"iterations", 2}}}};
+}
+
+RunResult run_of(const json& text) { return simulate(parse_scenario(text.dump(), ".")); }
+
+const Note* find_note(const RunResult& result, const std::string& id) {
+  const auto found = std::find_if(result.notes.begin(), result.notes.end(), [&](const Note& n) { return n.id == id; });
+  return found == result.notes.end() ? nullptr : &*found;
+}
+
+bool has_note(const json& text, const std::string& id) { return find_note(run_of(text), id) != nullptr; }
+
+TEST(Notes, OneTierMakesOversubscriptionVoid) {
+  json text = noted_job();
+  EXPECT_FALSE(has_note(text, "one-tier")) << "nothing is oversubscribed";
+  text["cluster"]["rail"]["oversubscription"] = 2;
+  const RunResult result = run_of(text);
+  ASSERT_NE(find_note(result, "one-tier"), nullptr);
+  EXPECT_EQ(find_note(result, "one-tier")->key, "/cluster/rail/oversubscription");
+  EXPECT_EQ(find_note(result, "one-tier")->value, 6.0);
+  text["cluster"]["rail"]["radix"] = 4;
+  EXPECT_FALSE(has_note(text, "one-tier"));
+}
+
+// Radix 8 at 3:1 has 6 ports below a leaf and 2 uplinks: of 12 servers in two leaves a ring keeps the uplinks half as busy
+// as a port. At 1.5:1 there are 4 below, with the rate of 2.67 ports above, so that they are busy 37 % of the time.
+TEST(Notes, RingsCrossEachLeafOnce) {
+  json text = noted_job();
+  text["cluster"]["servers"] = 12;
+  text["cluster"]["rail"] = {{"kind", "electrical"}, {"radix", 8}, {"oversubscription", 1.5}};
+  const RunResult result = run_of(text);
+  const Note* const note = find_note(result, "uplinks");
+  ASSERT_NE(note, nullptr);
+  EXPECT_THAT(note->text, ::testing::HasSubstr("cross each leaf once"));
+  EXPECT_NEAR(note->value, result.utilisation->rail_ports / (4 / 1.5), 1e-6);
+  text["workload"]["collective"]["op"] = "all_to_all";
+  text["cluster"]["rail"]["oversubscription"] = 3;
+  EXPECT_FALSE(has_note(text, "uplinks")) << "an all-to-all keeps them busy";
+}
+
+TEST(Notes, IdleGpusAreCounted) {
+  json text = noted_job();
+  EXPECT_FALSE(has_note(text, "idle-gpus"));
+  text["workload"]["collective"]["ranks"] = 3;
+  const RunResult result = run_of(text);
+  ASSERT_NE(find_note(result, "idle-gpus"), nullptr);
+  EXPECT_DOUBLE_EQ(find_note(result, "idle-gpus")->value, 0.5);
+}
+
+TEST(Notes, AJobInsideAServerUsesNoRail) {
+  json text = noted_job();
+  EXPECT_FALSE(has_note(text, "no-rail-traffic"));
+  text["cluster"]["servers"] = 1;
+  text["cluster"]["gpus_per_server"] = 6;
+  EXPECT_TRUE(has_note(text, "no-rail-traffic"));
+}
+
+TEST(Notes, RailsOfOneDimensionNeverSwitch) {
+  json text = noted_job();
+  EXPECT_FALSE(has_note(text, "never-switches")) << "electrical";
+  text["cluster"]["rail"] = {{"kind", "optical"}, {"switch", {{"reconfiguration_ms", 5}}}};
+  text["controller"] = {{"name", "opus"}};
+  const RunResult result = run_of(text);
+  ASSERT_NE(find_note(result, "never-switches"), nullptr);
+  EXPECT_DOUBLE_EQ(find_note(result, "never-switches")->value, 0.005);
+  ASSERT_NE(find_note(result, "first-step"), nullptr) << "the first step lights the circuits";
+  EXPECT_NEAR(find_note(result, "first-step")->value, 0.005, 1e-9);
+  EXPECT_FALSE(find_note(run("quickstart.json"), "never-switches")) << "dp and pp cross its rails";
+}
+
+TEST(Notes, SettingsWithoutEffectSaySo) {
+  json text = noted_job();
+  for (const char* id : {"unused-sm-share", "unused-accuracy", "nothing-drawn"}) EXPECT_FALSE(has_note(text, id));
+  text["executor"]["sm_share"] = {{"pp", 0.2}};
+  text["network"]["accuracy"] = 0.01;
+  text["run"]["spread_seeds"] = 3;
+  for (const char* id : {"unused-sm-share", "unused-accuracy", "nothing-drawn"}) EXPECT_TRUE(has_note(text, id)) << id;
+}
+
+TEST(Notes, OfRunsSideBySideNameWhatCoincides) {
+  RunResult a = run_of(noted_job());
+  RunResult b = a;
+  b.name = "other";
+  const std::vector<Note> notes = notes_of(std::vector<RunResult>{a, b});
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes[0].id, "coincide");
+  b.makespan += Duration{1};
+  b.iterations.back() += Duration{1};
+  EXPECT_TRUE(notes_of(std::vector<RunResult>{a, b}).empty());
+}
+
+}  // namespace
+}  // namespace photonrail::test

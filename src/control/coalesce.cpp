@@ -217,7 +217,8 @@ class Coalesce : public Controller {
     return true;
   }
 
-  [[nodiscard]] bool is_worth_it(const ExpectedRequest& demand, const ExpectedRequests& lit, const ExpectedRequests& unlit) {
+  [[nodiscard]] bool is_worth_it(const ExpectedRequest& demand, const ExpectedRequests& lit,
+                                 const ExpectedRequests& unlit) {
     const ExpectedRequests rivals = sequences_.rivals_of(demand, lit);
     return rivals.empty() || is_stuck(*demand.request, rivals) || sequences_.is_best_first(demand, rivals, unlit);
   }

@@ -113,7 +113,8 @@ ExpectedRequests ServiceSequences::batch_of(const ExpectedRequest& demand, const
   return batch;
 }
 
-bool ServiceSequences::is_best_first(const ExpectedRequest& demand, const ExpectedRequests& rivals, const ExpectedRequests& unlit) {
+bool ServiceSequences::is_best_first(const ExpectedRequest& demand, const ExpectedRequests& rivals,
+                                     const ExpectedRequests& unlit) {
   if (!estimate_) estimate_.emplace(*view_);
   const ExpectedRequests batch = batch_of(demand, unlit);
   const Lateness now = best_after(0, rivals, batch, {Duration::max(), Duration::max()});
@@ -124,8 +125,8 @@ bool ServiceSequences::is_best_first(const ExpectedRequest& demand, const Expect
 }
 
 // The least lateness when so many rivals are served before the batch, if that is not more than `limit`.
-ServiceSequences::Lateness ServiceSequences::best_after(std::size_t first, const ExpectedRequests& rivals, const ExpectedRequests& batch,
-                                                        const Lateness& limit) {
+ServiceSequences::Lateness ServiceSequences::best_after(std::size_t first, const ExpectedRequests& rivals,
+                                                        const ExpectedRequests& batch, const Lateness& limit) {
   Lateness best = lateness(first, rivals, batch.size(), batch, limit);
   for (std::size_t second = 1; second < batch.size(); second *= 2) {
     best = std::min(best, lateness(first, rivals, second, batch, std::min(best, limit)));

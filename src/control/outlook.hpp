@@ -55,16 +55,18 @@ class ServiceSequences {
   [[nodiscard]] ExpectedRequests rivals_of(const ExpectedRequest& demand, const ExpectedRequests& lit);
   /// Returns true when no sequence in which some of the rivals come first is as good as those in which the demand and
   /// others of `unlit` that fit beside it do.
-  [[nodiscard]] bool is_best_first(const ExpectedRequest& demand, const ExpectedRequests& rivals, const ExpectedRequests& unlit);
+  [[nodiscard]] bool is_best_first(const ExpectedRequest& demand, const ExpectedRequests& rivals,
+                                   const ExpectedRequests& unlit);
 
  private:
   /// The worst, then the sum of what is late.
   using Lateness = std::pair<Duration, Duration>;
 
   [[nodiscard]] ExpectedRequests batch_of(const ExpectedRequest& demand, const ExpectedRequests& unlit);
-  [[nodiscard]] Lateness best_after(std::size_t first, const ExpectedRequests& rivals, const ExpectedRequests& batch, const Lateness& limit);
-  [[nodiscard]] Lateness lateness(std::size_t first, const ExpectedRequests& rivals, std::size_t second, const ExpectedRequests& batch,
-                                  const Lateness& limit);
+  [[nodiscard]] Lateness best_after(std::size_t first, const ExpectedRequests& rivals, const ExpectedRequests& batch,
+                                    const Lateness& limit);
+  [[nodiscard]] Lateness lateness(std::size_t first, const ExpectedRequests& rivals, std::size_t second,
+                                  const ExpectedRequests& batch, const Lateness& limit);
 
   const FabricView* view_ = nullptr;
   NeededCircuits needed_;

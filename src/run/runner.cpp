@@ -95,8 +95,7 @@ bool Runner::run_folded(bool whole_rails, RunResult& result) const {
   const folding::Folding* const folding = try_fold(whole_rails, result.folding.off);
   if (folding == nullptr) return false;
   try {
-    const std::optional<Profile> profile =
-        caches_.profiles.of_classes(*folding, whole_rails, wanted(), result.folding.off);
+    const std::optional<Profile> profile = caches_.profiles.of_classes(*folding, whole_rails, wanted(), result.folding.off);
     if (!profile) return false;
     JobSetup job = setup();
     const std::vector<StragglerSpec> stragglers = folded_stragglers(job.stragglers, folding->class_of_rank);

@@ -59,8 +59,8 @@ TEST(RunHistory, KeepsWhatWasWaitedForAndWhatCompleted) {
   EXPECT_EQ(history.last_rank(), RankId{0u});
 }
 
-// An all-reduce of 100 MB among two ranks sends 100 MB over each NIC of 50 GB/s: 2 ms. In 4 ms the NIC is half busy, in 8 ms
-// latencies are what takes the time.
+// An all-reduce of 100 MB among two ranks sends 100 MB over each NIC of 50 GB/s: 2 ms. In 4 ms the NIC is half busy, in 8
+// ms latencies are what takes the time.
 TEST(OperationPlaces, AreWhatIsBusyWhileTheOperationRuns) {
   PartFixture part(computation_and_reduction());
   RunHistory history(part.graph(), Bytes{}, 1);

@@ -30,8 +30,8 @@ TEST(Components, AnswerWhatRailsAskASwitch) {
 }
 
 TEST(Components, OfAScenarioAreFoundByTheKeyOfTheirSection) {
-  const json::Json plain = json::parse_json("{\"cluster\": {}}", "plain.json");
-  const json::Json named = json::parse_json("{\"astra\": {}}", "named.json");
+  const photonrail::json::Json plain = photonrail::json::parse_json("{\"cluster\": {}}", "plain.json");
+  const photonrail::json::Json named = photonrail::json::parse_json("{\"astra\": {}}", "named.json");
   EXPECT_EQ(config::source_of(plain), nullptr);
   ASSERT_NE(config::source_of(named), nullptr);
   EXPECT_EQ(config::source_of(named)->key, "astra");

@@ -18,7 +18,7 @@ DecisionWork decision_work(std::string_view policy) {
       {"coalesce", {.send_s = 1.2e-6, .growth = 0.2, .backlog_s = 8e-9}},
       {"harvest", {.send_s = 8e-6, .growth = 1.0}},
       {"rotor", {.send_s = 1.5e-6, .growth = 1.3, .turns = true}},
-      {"max_weight", {.send_s = 26e-6, .growth = 1.8}},
+      {"max_weight", {.send_s = 2e-6, .growth = 1.0}},
       {"mixnet", {.send_s = 3.5e-6, .growth = 1.1}},
       {"static_split", {.send_s = 4e-6, .growth = 1.6, .backlog_s = 2e-9}},
       {"topoopt", {.send_s = 4e-6, .growth = 1.6, .backlog_s = 2e-9}},

@@ -12,18 +12,31 @@ namespace {
 constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-/// Senders and receivers that occur, numbered.
+/// Senders or receivers, numbered in the order in which they occur: of matchings of one weight the same is found under any
+/// names of servers.
 struct Ends {
-  explicit Ends(std::vector<ServerIndex> all) : positions(std::move(all)) {
-    std::sort(positions.begin(), positions.end());
-    positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+  explicit Ends(const std::vector<ServerIndex>& all) {
+    std::vector<std::pair<ServerIndex, std::uint32_t>> first;  // where each occurs first
+    for (const ServerIndex position : all) first.emplace_back(position, static_cast<std::uint32_t>(first.size()));
+    std::sort(first.begin(), first.end());
+    first.erase(std::unique(first.begin(), first.end(), [](const auto& a, const auto& b) { return a.first == b.first; }),
+                first.end());
+    std::vector<std::uint32_t> order(first.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::sort(order.begin(), order.end(),
+              [&first](std::uint32_t a, std::uint32_t b) { return first[a].second < first[b].second; });
+    numbers.resize(order.size());
+    for (std::uint32_t number = 0; number < order.size(); ++number) numbers[order[number]] = number;
+    for (const auto& [position, at] : first) positions.push_back(position);
   }
   [[nodiscard]] std::uint32_t number(ServerIndex position) const {
-    return static_cast<std::uint32_t>(std::lower_bound(positions.begin(), positions.end(), position) - positions.begin());
+    return numbers[static_cast<std::size_t>(std::lower_bound(positions.begin(), positions.end(), position) -
+                                            positions.begin())];
   }
   [[nodiscard]] std::size_t size() const { return positions.size(); }
 
-  std::vector<ServerIndex> positions;
+  std::vector<ServerIndex> positions;  // ascending
+  std::vector<std::uint32_t> numbers;  // of each of them
 };
 
 /// The Hungarian method by shortest augmenting paths (Kuhn 1955; Edmonds and Karp 1972), for matchings that need not be
@@ -83,7 +96,7 @@ class Assignment {
     for (const WeightedPair& p : pairs_) {
       if (p.weight > 0) all.push_back(senders ? p.pair.from : p.pair.to);
     }
-    return Ends(std::move(all));
+    return Ends(all);
   }
 
   void list_edges() {

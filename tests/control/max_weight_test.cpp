@@ -75,6 +75,26 @@ TEST(HeaviestMatching, OfManyPairsTakesLessThanASecond) {
   EXPECT_GE(chosen.size(), 255u);
 }
 
+// Of several matchings of the same weight it is the same one, whatever the numbers of the servers are.
+TEST(HeaviestMatching, DoesNotDependOnTheNumbersOfServers) {
+  std::mt19937 random(3);
+  for (int trial = 0; trial < 500; ++trial) {
+    const ServerIndex n = 3 + static_cast<ServerIndex>(random() % 6);
+    std::vector<ServerIndex> renamed;
+    for (ServerIndex i = 0; i < n; ++i) renamed.push_back(7 * i + 1);
+    std::shuffle(renamed.begin(), renamed.end(), random);
+    std::vector<WeightedPair> pairs;
+    for (ServerIndex from = 0; from < n; ++from) {
+      for (ServerIndex to = 0; to < n; ++to) {
+        if (from != to) pairs.push_back({{from, to}, static_cast<std::int64_t>(1 + random() % 2)});
+      }
+    }
+    std::vector<WeightedPair> others = pairs;
+    for (WeightedPair& other : others) other.pair = {renamed[other.pair.from], renamed[other.pair.to]};
+    ASSERT_EQ(heaviest_matching(others), heaviest_matching(pairs)) << "trial " << trial;
+  }
+}
+
 TEST(HeaviestMatching, TakesNothingOfNoWeight) {
   EXPECT_THAT(heaviest_matching({}), ElementsAre());
   const std::vector<WeightedPair> pairs{{{0, 1}, 0}, {{1, 0}, 2}};

@@ -228,7 +228,7 @@ class Run {
     std::map<std::uint32_t, double> seconds;
     double sum = 0.0;
     for (const studies::PendingPoint& job : jobs_) {
-      seconds[job.point] = job.estimate.seconds;
+      seconds[static_cast<std::uint32_t>(job.point)] = job.estimate.seconds;
       sum += job.estimate.seconds;
     }
     if (jobs_.empty()) return seconds;

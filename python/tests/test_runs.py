@@ -31,7 +31,7 @@ def test_a_result_says_what_bounds_it_and_why(electrical):
 
 def test_a_scenario_knows_its_work(electrical):
     once, often = (photonrail.scenario(electrical, set={"/run/iterations": count}).expected_s for count in (1, 1000))
-    assert 0 < 100 * once < often < 5
+    assert 0 < 50 * once < often < 5
 
 
 def test_dicts_files_and_typed_objects_are_the_same(electrical, tmp_path):
@@ -119,7 +119,8 @@ def test_the_command_the_library_and_python_agree(optical, tmp_path):
     if not command:
         pytest.skip("SKIPPED, NOT CHECKED: the command is not built")
     file = tmp_path / "small.json"
-    file.write_text(json.dumps({"schema": "photonrail.scenario/1", **optical}))
+    # The command looks for the critical path of small runs by itself.
+    file.write_text(json.dumps({"schema": "photonrail.scenario/1", **optical, "run": {"critical_path": True}}))
     subprocess.run([command, "run", str(file), "--out", str(tmp_path / "out"), "--quiet"], check=True)
     told = json.loads((tmp_path / "out" / "result.json").read_text())
     assert told.pop("seal")  # of the file

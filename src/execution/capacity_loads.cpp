@@ -50,7 +50,7 @@ std::vector<CapacityLoad> CapacityLoads::measure(const Operation& op, const Fabr
   for (SendIndex i = 0; i < plan.send_count(); ++i) {
     const Send send = plan.send(i);
     if (send.from == send.to) continue;
-    fabric.each_place(op.gpus[send.from], op.gpus[send.to], [&](Place place) {
+    fabric.places().each(op.gpus[send.from], op.gpus[send.to], [&](Place place) {
       if (remembers_ || place.is_uplink()) sum[place] += static_cast<double>(send.bytes.count);
     });
   }
@@ -60,7 +60,7 @@ std::vector<CapacityLoad> CapacityLoads::measure(const Operation& op, const Fabr
 CapacityLoads::Entry CapacityLoads::enter(const Operation& op, const Fabric& fabric) {
   Entry entry;
   if (op.crosses) entry.rail = between_servers(op, fabric);
-  if (!remembers_ && !(op.crosses && fabric.has_uplinks())) return entry;
+  if (!remembers_ && !(op.crosses && fabric.places().has_uplinks())) return entry;
   std::vector<CapacityLoad> loads = measure(op, fabric);
   const double sent = static_cast<double>(op.plan().wire_bytes().count) / op.members();
   for (const CapacityLoad& load : loads) {

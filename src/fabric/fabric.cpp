@@ -87,20 +87,20 @@ std::optional<RailCrossing> Fabric::crossing(GpuId from, GpuId to) const {
   return RailCrossing{RailId{plant_.local_of(image(to))}, plant_.server_of(sender), plant_.server_of(image(to))};
 }
 
-Bandwidth Fabric::rate(const Place& place) const {
-  const double nic = spec_.nic.per_port.bytes_per_second * spec_.nic.ports;
+Bandwidth Places::rate(const Place& place) const {
+  const double nic = spec.nic.per_port.bytes_per_second * spec.nic.ports;
   switch (place.kind) {
     case Place::Kind::kScaleUp:
-      return spec_.scale_up.of_gpu();
+      return spec.scale_up.of_gpu();
     case Place::Kind::kPort:
       return {nic};
     case Place::Kind::kLeafUplink:
-      return plant_.rate(plant_.leaf_up(RailId{place.rail}, place.number));
+      return plant.rate(plant.leaf_up(RailId{place.rail}, place.number));
     case Place::Kind::kPodUplink:
       break;
   }
-  const PodSpec& pods = spec_.rail.pods;
-  const std::uint32_t servers = std::min(pods.servers, plant_.spec().servers - place.number * pods.servers);
+  const PodSpec& pods = spec.rail.pods;
+  const std::uint32_t servers = std::min(pods.servers, plant.spec().servers - place.number * pods.servers);
   return {servers * nic / pods.oversubscription};
 }
 

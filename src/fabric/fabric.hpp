@@ -56,6 +56,48 @@ struct Place {
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 
+/// The places that messages between GPUs leave over. What it is made of must outlive it.
+struct Places {
+  const ClusterSpec& spec;
+  const topology::Plant& plant;
+  const FoldedPlant* folded = nullptr;  ///< null: the plant is the cluster's
+
+  /// Calls visit(Place) for what a message leaves over, in this order: the scale-up port of its GPU, where it takes it, the
+  /// NIC's ports, the uplinks of a leaf or pod. REQUIRES: from != to.
+  template <class Visit>
+  void each(GpuId from, GpuId to, Visit&& visit) const {
+    using enum Place::Kind;
+    const auto server = [this](GpuId gpu) { return gpu.value / spec.gpus_per_server; };
+    const auto local = [this](GpuId gpu) { return gpu.value % spec.gpus_per_server; };
+    const auto image = [this](GpuId gpu) { return folded == nullptr ? gpu : folded->image(gpu); };
+    if (server(from) == server(to)) return visit(Place{kScaleUp, 0, image(from).value});
+    if (nic_owner(local(from)) != nic_owner(local(to))) visit(Place{kScaleUp, 0, image(from).value});
+    const auto nic_of = [this](GpuId gpu) { return plant.gpu(plant.server_of(gpu), nic_owner(plant.local_of(gpu))); };
+    const GpuId out = nic_of(image(GpuId{server(from) * spec.gpus_per_server + local(to)}));
+    visit(Place{kPort, 0, out.value});
+    if (!has_uplinks()) return;
+    const Place uplink = uplink_of(out);
+    if (uplink != uplink_of(nic_of(image(to)))) visit(uplink);
+  }
+  /// Messages may cross uplinks that can be oversubscribed.
+  [[nodiscard]] bool has_uplinks() const {
+    return optical() ? spec.rail.pods.servers > 0 && spec.rail.pods.layer == PodSpec::Layer::kElectrical
+                     : plant.spec().two_tier();
+  }
+  /// The uplinks above a GPU of the plant. REQUIRES: has_uplinks().
+  [[nodiscard]] Place uplink_of(GpuId gpu) const {
+    const std::uint32_t rail = nic_owner(plant.local_of(gpu));
+    if (optical()) return {Place::Kind::kPodUplink, rail, plant.server_of(gpu) / spec.rail.pods.servers};
+    return {Place::Kind::kLeafUplink, rail, plant.leaf_of(gpu, 0)};
+  }
+  /// The rate of a place, one direction: of a NIC all of its ports.
+  [[nodiscard]] Bandwidth rate(const Place& place) const;
+
+  [[nodiscard]] bool optical() const { return spec.rail.kind == RailKind::kOptical; }
+  /// The GPU whose ports stand for those of a NIC, local indices: the first of those that share it.
+  [[nodiscard]] std::uint32_t nic_owner(std::uint32_t local) const { return local / spec.nic.gpus * spec.nic.gpus; }
+};
+
 class Fabric {
  public:
   /// `engine`, `spec` and `folded` must outlive the fabric. `folded`: null, or what stands for the cluster; then messages
@@ -113,34 +155,8 @@ class Fabric {
   /// The way of a message now. nullopt: the rail has no circuit for it. REQUIRES: from != to.
   [[nodiscard]] std::optional<network::Path> route(GpuId from, GpuId to);
 
-  /// Calls visit(Place) for what a message leaves over, in this order: the scale-up port of its GPU, where it takes it, the
-  /// NIC's ports, the uplinks of a leaf or pod. REQUIRES: from != to.
-  template <class Visit>
-  void each_place(GpuId from, GpuId to, Visit&& visit) const {
-    using enum Place::Kind;
-    if (server_of(from) == server_of(to)) return visit(Place{kScaleUp, 0, image(from).value});
-    if (nic_owner(local_of(from)) != nic_owner(local_of(to))) visit(Place{kScaleUp, 0, image(from).value});
-    const auto nic_of = [&](GpuId gpu) { return plant_.gpu(plant_.server_of(gpu), nic_owner(plant_.local_of(gpu))); };
-    const GpuId out = nic_of(image(GpuId{server_of(from) * spec_.gpus_per_server + local_of(to)}));
-    visit(Place{kPort, 0, out.value});
-    if (!has_uplinks()) return;
-    const GpuId in = nic_of(image(to));
-    const Place uplink = uplink_of(out);
-    if (uplink != uplink_of(in)) visit(uplink);
-  }
-  /// Messages may cross uplinks that can be oversubscribed.
-  [[nodiscard]] bool has_uplinks() const {
-    return optical() ? spec_.rail.pods.servers > 0 && spec_.rail.pods.layer == PodSpec::Layer::kElectrical
-                     : plant_.spec().two_tier();
-  }
-  /// The uplinks above a GPU of plant(). REQUIRES: has_uplinks().
-  [[nodiscard]] Place uplink_of(GpuId gpu) const {
-    const std::uint32_t rail = nic_owner(plant_.local_of(gpu));
-    if (optical()) return {Place::Kind::kPodUplink, rail, plant_.server_of(gpu) / spec_.rail.pods.servers};
-    return {Place::Kind::kLeafUplink, rail, plant_.leaf_of(gpu, 0)};
-  }
-  /// The rate of a place, one direction: of a NIC all of its ports.
-  [[nodiscard]] Bandwidth rate(const Place& place) const;
+  /// What messages leave over, by name.
+  [[nodiscard]] Places places() const { return {spec_, plant_, folded_}; }
 
   /// Holds what a message between two GPUs of a server meets at least: latency, and the rate of the slowest link when it is
   /// alone. Where links may fail, a detour can have faster links, and fewer that an optical switch makes.

@@ -81,7 +81,8 @@ OperationPlaces::Found OperationPlaces::find(std::uint32_t operation, Duration r
       bytes += use.bytes * static_cast<double>(overlap.count()) / static_cast<double>(length.count());
     }
     const double seconds = to_seconds(running);
-    const double busy = seconds > 0.0 ? std::min(1.0, bytes / (fabric_.rate(place).bytes_per_second * seconds)) : 0.0;
+    const double busy =
+        seconds > 0.0 ? std::min(1.0, bytes / (fabric_.places().rate(place).bytes_per_second * seconds)) : 0.0;
     if (busy <= found.utilisation) continue;
     found.utilisation = busy;
     found.capacity = place;

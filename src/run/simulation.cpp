@@ -203,13 +203,13 @@ Utilisation Simulation::utilisation(Bytes rail_bytes, const RunResult& result) c
 
 // The mean is over the leaves, or pods, that the job has GPUs in; what it has none in carries nothing of it.
 void Simulation::add_uplinks(double seconds, Utilisation& share) const {
-  if (!fabric_.has_uplinks()) return;
+  if (!fabric_.places().has_uplinks()) return;
   std::set<fabric::Place> uplinks;
-  for (const GpuId gpu : setup_.scenario.gpu_of_rank) uplinks.insert(fabric_.uplink_of(gpu));
+  for (const GpuId gpu : setup_.scenario.gpu_of_rank) uplinks.insert(fabric_.places().uplink_of(gpu));
   Utilisation::Uplinks all{.count = uplinks.size(), .members = executor_.loads().members_over_an_uplink()};
   for (const execution::CapacityLoad& load : executor_.loads().totals()) {
     if (!load.place.is_uplink()) continue;
-    const double busy = load.bytes / (fabric_.rate(load.place).bytes_per_second * seconds);
+    const double busy = load.bytes / (fabric_.places().rate(load.place).bytes_per_second * seconds);
     all.mean += busy / static_cast<double>(uplinks.size());
     all.busiest = std::max(all.busiest, busy);
   }

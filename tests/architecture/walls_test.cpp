@@ -33,9 +33,11 @@ bool has_pointer(const std::string& literal) {
 }
 
 TEST(Walls, ChecksOutsideTheReadersOfFilesNameNoJsonPointer) {
-  // Rooms that read JSON. report reads results and traces back.
-  const std::vector<std::string> readers{"src/json/",   "src/formats/", "src/config/", "src/astra/",
-                                         "src/report/", "src/studies/", "src/schema/"};
+  // Rooms that read JSON. report reads results and traces back. A note, and what more of a resource gives, name the key
+  // that the user would change.
+  const std::vector<std::string> readers{"src/json/",   "src/formats/",      "src/config/",
+                                         "src/astra/",  "src/report/",       "src/studies/",
+                                         "src/schema/", "src/run/notes.cpp", "src/run/worth.cpp"};
   std::vector<std::string> found;
   for (const SourceFile& file : sources_below(PHOTONRAIL_SOURCE_DIR, "src")) {
     if (below_any(file.path, readers)) continue;
@@ -79,6 +81,7 @@ TEST(Walls, NoPolicyIsKnownByNameOutsideItsFile) {
       {"src/report/run_json.cpp", "electrical"},             // a kind of rail
       {"src/studies/plan/command.cpp", "electrical"},        // a kind of rail
       {"tools/photonrail/init.cpp", "electrical"},           // a kind of rail
+      {"tools/photonrail/import_trace.cpp", "electrical"},   // a kind of rail
       {"tools/photonrail/help_commands.cpp", "electrical"},  // a kind of rail
       {"src/device/presets.cpp", "rotor"},                   // a switch
       {"src/cost/network_shape.cpp", "opus_artifact"},       // a cost rule

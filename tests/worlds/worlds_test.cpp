@@ -110,7 +110,6 @@ TEST(Worlds, SayEverythingThatAScenarioCanSay) {
                            "/workload/training/schedule=dualpipe",
                            "/workload/training/parallelism/ep",
                            "/run/fidelity=exact",
-                           "/run/folding",
                            "/run/critical_path",
                            "/placement/rank_to_gpu",
                            "/collectives/chunks",

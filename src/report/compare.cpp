@@ -34,8 +34,8 @@ bool among(const std::array<std::string_view, N>& words, std::string_view word) 
 // Of the machine: they may differ between two runs of the same.
 constexpr std::array<std::string_view, 4> kOfTheMachine{"engine/wall_s", "engine/peak_rss_mb", "wall_s", "peak_rss_mb"};
 // Keys of results and columns of tables that describe the run and how it was simulated. Their differences are not judged.
-constexpr std::array<std::string_view, 14> kNotJudged{
-    "name",    "photonrail_version", "seed",      "warnings",   "choices", "folding", "engine", "version", "host",
+constexpr std::array<std::string_view, 15> kNotJudged{
+    "name",    "photonrail_version", "seed",      "warnings",   "notes",  "choices", "folding", "engine", "version", "host",
     "started", "scenario_hash",      "simulated", "infeasible", "network"};
 
 // `key`: of a result, or a column, "engine.events", whose first part is the key that it is of.

@@ -11,7 +11,7 @@ await onPage(async (page) => {
   assert.equal((await texts(page, '.count'))[0], `${grouped(points)} of ${grouped(points)} points`);
   const rows = () => texts(page, '.table tr.point td:first-child');
   assert.ok((await rows()).length < 60, `${(await rows()).length} rows drawn`);
-  await page.$eval('.table', (table) => { table.scrollTop = table.scrollHeight; });
+  await page.$eval('#table .table', (table) => { table.scrollTop = table.scrollHeight; });
   await page.waitForFunction((last) => [...document.querySelectorAll('.table tr.point td:first-child')].at(-1)?.textContent === last, `point ${points - 1}`);
   assert.equal((await rows()).at(-1), `point ${points - 1}`);
   const before = Date.now();

@@ -152,6 +152,13 @@ std::vector<Law> LawsOfWork::of_studies() const {
              fs::remove_all(folder_ / "points");
              return "sweep sweep.json --out points --quiet --jobs 1";
            }},
+          {"plan", 20, 30e-3,  // candidates, none of which a bound excludes
+           [this](double times) {
+             json plan = sizes(20 * times);
+             plan["schema"] = "photonrail.plan/1";
+             write("plan.json", plan);
+             return "plan plan.json --jobs 1 --limit 1h";
+           }},
           {"report", 20, 50e-3,
            [this](double times) {
              write("sweep.json", sizes(20 * times));

@@ -125,6 +125,7 @@ bool check_astra() {
   pr::AnalyticalJob job;
   job.network = {{pr::AnalyticalShape::kRing, 2, 1.0, 0.0}};
   job.system.endpoint_delay_ns = 0;
+  job.system.memory_gb_per_s = 1e6;
   job.system.reduce_scatter = {{.algorithm = pr::AnalyticalAlgorithm::kRing}};
   pr::AnalyticalTask task;
   task.kind = pr::AnalyticalTask::Kind::kCollective;

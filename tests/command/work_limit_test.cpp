@@ -56,7 +56,7 @@ class WorkLimit : public Command, public ::testing::WithParamInterface<Endless> 
                            {"mean_interarrival_s", 1},
                            {"mean_duration_s", 600}}}}}});
     json row = run;
-    row["run"]["iterations"] = 100'000;
+    row["run"]["iterations"] = 1'000'000;
     write("rows.json",
           {{"schema", "photonrail.rows/1"}, {"rows", {{{"name", "a"}, {"measured_step_s", 1}, {"scenario", row}}}}});
   }

@@ -99,7 +99,7 @@ TEST(Cover, EveryKeyAndWordOfAStudyOfSlicesIsSaid) {
 // Half of the worlds are children of two others: what they are drawn for stands together in most of them.
 TEST(Cover, ChildrenHaveTheTwoWordsThatTheyAreDrawnFor) {
   std::uint64_t found = 0;
-  constexpr std::uint64_t kTried = 60;
+  constexpr std::uint64_t kTried = 200;
   for (std::uint64_t number = 1; number <= kTried; ++number) {
     const auto [one, other] = Plan::of_worlds().wanted(number);
     for (const Words& words : words_by_job(Plan::of_worlds().child(number).scenario)) {

@@ -1,6 +1,7 @@
 // Best first: jobs in the order of their bounds, each with all of its runs; a job whose bound is above the best step found
 // so far, and all behind it, cannot be better. Ties go to the candidate that comes first, so that the number of threads
 // does not change the answer.
+#include "config/named_files.hpp"
 #include "config/scenario_parts.hpp"
 #include "core/fnv1a.hpp"
 #include "json/json_reader.hpp"
@@ -88,8 +89,14 @@ std::pair<std::uint64_t, Outcome> outcome_of(const std::string& text) {
   return {candidate, outcome};
 }
 
+// Of all that the numbers of candidates and what is kept of them depend on: the objective orders them, and limits reject.
 std::string hash_of(const Plan& plan) {
-  std::uint64_t hash = core::fnv1a(plan.base, core::fnv1a(version()));
+  const Json base = json::parse_json(plan.base, plan.file.string());
+  std::uint64_t hash = core::fnv1a(config::scenario_hash(base, plan.base_directory), core::fnv1a(version()));
+  const Json limits{{"objective", static_cast<std::uint64_t>(plan.objective)},
+                    {"usd", plan.limits.usd.value_or(0.0)},
+                    {"power_w", plan.limits.power_w.value_or(0.0)}};
+  hash = core::fnv1a(limits.dump(), hash);
   for (const PlanAxis& axis : plan.axes) {
     hash = core::fnv1a(axis.name + "\n", hash);
     for (const PlanValue& value : axis.values) {

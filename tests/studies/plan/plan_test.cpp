@@ -179,6 +179,9 @@ TEST(Planner, AFolderIsGoneOnWith) {
   json other = plan_file();
   other["base"]["workload"]["training"]["sequence"] = 2048;
   EXPECT_THAT(message_of([&] { static_cast<void>(run_plan(parsed(other), options)); }), HasSubstr("runs.jsonl"));
+  json limited = plan_file();
+  limited["limits"] = {{"usd", 1}};
+  EXPECT_THAT(message_of([&] { static_cast<void>(run_plan(parsed(limited), options)); }), HasSubstr("runs.jsonl"));
 }
 
 TEST(Planner, TheBestRunsAsItIs) {

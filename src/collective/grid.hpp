@@ -3,6 +3,9 @@
 
 #include "photonrail/collective.hpp"
 
+#include <algorithm>
+#include <vector>
+
 namespace photonrail::collective {
 
 /// Every server of the group has members on the same rails. REQUIRES for member(): server < servers(), rail < rails().
@@ -14,6 +17,8 @@ class Grid {
   [[nodiscard]] Member servers() const { return servers_; }
   [[nodiscard]] Member rails() const { return rails_; }
   [[nodiscard]] Member member(Member server, Member rail) const { return members_[server * rails_ + rail]; }
+  /// Whether member(server, rail) is server * rails() + rail.
+  [[nodiscard]] bool in_order() const { return std::is_sorted(members_.begin(), members_.end()); }
   /// Where a member is.
   [[nodiscard]] Member server_of(Member m) const { return place_[m] / rails_; }
   [[nodiscard]] Member rail_of(Member m) const { return place_[m] % rails_; }

@@ -10,10 +10,12 @@
 #include "collective/binomial.hpp"
 #include "collective/builtin.hpp"
 #include "collective/grid.hpp"
+#include "collective/turned_plan.hpp"
 #include "collective/uniform_plan.hpp"
 
 #include <bit>
 #include <numeric>
+#include <optional>
 
 namespace photonrail::collective {
 
@@ -21,24 +23,33 @@ namespace {
 
 using enum CollectiveOp;
 
+/// Every server sends as many bytes as the first one, to members that are as far from it: then one stands for all.
+bool all_servers_alike(const CollectiveCall& call, const Grid& grid) {
+  const bool rooted = call.op == kBroadcast || call.op == kReduce;
+  const bool even = call.op == kAllGather || call.size.count % call.members == 0;
+  return !rooted && even && call.demand == nullptr && grid.servers() > 1 && grid.in_order();
+}
+
 /// A plan in the making, and the stages that it is made of. A stage is a round, a ring of several steps too.
 class TwoLevelPlanBuilder {
  public:
-  TwoLevelPlanBuilder(const CollectiveCall& call, const Grid& grid, std::uint32_t chunks)
-      : call_(call), grid_(grid), plan_(call, chunks) {}
+  TwoLevelPlanBuilder(const CollectiveCall& call, const Grid& grid, std::uint32_t chunks, ChunkOrder order)
+      : grid_(grid), plan_(call, chunks) {
+    if (all_servers_alike(call, grid)) turned_.emplace(call, ServerGrid{grid.servers(), grid.rails()}, chunks, order);
+  }
 
   /// Inside the servers: in each, the member on `rail` sends data(server, rail, to) to the one on rail `to`.
   template <class Data>
   void exchange(Data data, bool reduce) {
-    for (Member server = 0; server < grid_.servers(); ++server) {
+    for (Member server = 0; server < servers_to_write(); ++server) {
       for (Member rail = 0; rail < grid_.rails(); ++rail) {
         for (Member step = 1; step < grid_.rails(); ++step) {
           const Member to = (rail + step) % grid_.rails();
-          plan_.send(grid_.member(server, rail), grid_.member(server, to), data(server, rail, to), reduce);
+          send(server, {rail, 0, to, reduce}, data(server, rail, to));
         }
       }
     }
-    plan_.round();
+    round();
   }
 
   /// Along the rails: a ring. block(rail, server) ends at its server, and, without `reduce`, starts there and ends
@@ -48,13 +59,12 @@ class TwoLevelPlanBuilder {
     const Member servers = grid_.servers();
     for (Member step = 0; step + 1 < servers; ++step) {
       const Member behind = step + (reduce ? 1 : 0);
-      for (Member server = 0; server < servers; ++server) {
+      for (Member server = 0; server < servers_to_write(); ++server) {
         for (Member rail = 0; rail < grid_.rails(); ++rail) {
-          plan_.send(grid_.member(server, rail), grid_.member((server + 1) % servers, rail),
-                     block(rail, (server + servers - behind) % servers), reduce);
+          send(server, {rail, 1, rail, reduce}, block(rail, (server + servers - behind) % servers));
         }
       }
-      plan_.step();
+      turned_ ? turned_->step() : plan_.step();
     }
   }
 
@@ -63,19 +73,23 @@ class TwoLevelPlanBuilder {
   void shifts(Data data) {
     const Member servers = grid_.servers();
     for (Member shift = 1; shift < servers; ++shift) {
-      for (Member server = 0; server < servers; ++server) {
+      for (Member server = 0; server < servers_to_write(); ++server) {
         const Member to = (server + shift) % servers;
         for (Member rail = 0; rail < grid_.rails(); ++rail) {
-          plan_.send(grid_.member(server, rail), grid_.member(to, rail), data(server, to, rail));
+          send(server, {rail, shift, rail, false}, data(server, to, rail));
         }
       }
-      plan_.round();
+      round();
     }
   }
 
+  void round() { turned_ ? turned_->round() : plan_.round(); }
+  /// For what is not a stage. REQUIRES: the operation has a root.
   [[nodiscard]] StepPlan& plan() { return plan_; }
   [[nodiscard]] const Grid& grid() const { return grid_; }
-  [[nodiscard]] std::unique_ptr<const SendPlan> build() && { return std::move(plan_).build(); }
+  [[nodiscard]] std::unique_ptr<const SendPlan> build() && {
+    return turned_ ? std::move(*turned_).build() : std::move(plan_).build();
+  }
 
   /// One chunk for every server, or for every rail.
   template <class Chunk>
@@ -102,16 +116,24 @@ class TwoLevelPlanBuilder {
     return runs;
   }
 
-  const CollectiveCall& call_;
+  [[nodiscard]] Member servers_to_write() const { return turned_ ? 1 : grid_.servers(); }
+  void send(Member server, const TurnedSend& send, const Runs& data) {
+    if (turned_) return turned_->send(send, data);
+    const Member to = (server + send.servers_away) % grid_.servers();
+    plan_.send(grid_.member(server, send.rail), grid_.member(to, send.to_rail), data, send.reduce);
+  }
+
   const Grid& grid_;
   StepPlan plan_;
+  std::optional<TurnedPlanBuilder> turned_;  ///< in place of plan_ where it can be
 };
 
 /// Chunk rail * servers + server, so that what a rail carries is one run; rails first: server * rails + rail.
 std::unique_ptr<const SendPlan> all_reduce(const CollectiveCall& call, const Grid& grid, bool rails_first) {
   const Member servers = grid.servers();
   const Member rails = grid.rails();
-  TwoLevelPlanBuilder levels(call, grid, call.members);
+  TwoLevelPlanBuilder levels(call, grid, call.members,
+                             rails_first ? ChunkOrder::kRailsOfServer : ChunkOrder::kServersOfRail);
   const auto column = [&](Member rail) -> Runs { return {{rail * servers, servers}}; };
   const auto row = [&](Member /*rail*/, Member server) -> Runs { return {{server * rails, rails}}; };
   const auto cell = [&](Member rail, Member server) -> Runs { return {{rail * servers + server, 1}}; };
@@ -119,11 +141,11 @@ std::unique_ptr<const SendPlan> all_reduce(const CollectiveCall& call, const Gri
     levels.exchange([&](Member, Member, Member to) { return column(to); }, true);
     levels.ring(cell, true);
     levels.ring(cell, false);
-    levels.plan().round();
+    levels.round();
     levels.exchange([&](Member, Member rail, Member) { return column(rail); }, false);
   } else {
     levels.ring(row, true);
-    levels.plan().round();
+    levels.round();
     levels.exchange([&](Member server, Member, Member to) -> Runs { return {{server * rails + to, 1}}; }, true);
     levels.exchange([&](Member server, Member rail, Member) -> Runs { return {{server * rails + rail, 1}}; }, false);
     levels.ring(row, false);
@@ -133,7 +155,7 @@ std::unique_ptr<const SendPlan> all_reduce(const CollectiveCall& call, const Gri
 
 /// The shards of a server, of a rail, and of one member.
 std::unique_ptr<const SendPlan> shards(const CollectiveCall& call, const Grid& grid, bool rails_first) {
-  TwoLevelPlanBuilder levels(call, grid, call.members);
+  TwoLevelPlanBuilder levels(call, grid, call.members, ChunkOrder::kRailsOfServer);
   const bool reduce = call.op == kReduceScatter;
   const auto on_rail = [&](Member rail) {
     return levels.of_servers([&](Member server) { return grid.member(server, rail); });
@@ -147,11 +169,11 @@ std::unique_ptr<const SendPlan> shards(const CollectiveCall& call, const Grid& g
     levels.ring(one, true);
   } else if (reduce) {
     levels.ring(in_server, true);
-    levels.plan().round();
+    levels.round();
     levels.exchange([&](Member server, Member, Member to) { return one(to, server); }, true);
   } else if (rails_first) {
     levels.ring(one, false);
-    levels.plan().round();
+    levels.round();
     levels.exchange([&](Member, Member rail, Member) { return on_rail(rail); }, false);
   } else {
     levels.exchange([&](Member server, Member rail, Member) { return one(rail, server); }, false);
@@ -161,7 +183,7 @@ std::unique_ptr<const SendPlan> shards(const CollectiveCall& call, const Grid& g
 }
 
 std::unique_ptr<const SendPlan> all_to_all(const CollectiveCall& call, const Grid& grid, bool rails_first) {
-  TwoLevelPlanBuilder levels(call, grid, call.members * call.members);
+  TwoLevelPlanBuilder levels(call, grid, call.members * call.members, ChunkOrder::kPairs);
   const auto chunk = [&](Member from, Member to) { return from * call.members + to; };
   if (!rails_first) {
     levels.exchange(
@@ -193,7 +215,10 @@ std::unique_ptr<const SendPlan> all_to_all(const CollectiveCall& call, const Gri
 class Rooted {
  public:
   Rooted(const CollectiveCall& call, const Grid& grid, bool rails_first)
-      : call_(call), grid_(grid), whole_(rails_first), levels_(call, grid, rails_first ? 1 : grid.rails()) {}
+      : call_(call),
+        grid_(grid),
+        whole_(rails_first),
+        levels_(call, grid, rails_first ? 1 : grid.rails(), ChunkOrder::kServersOfRail) {}
 
   [[nodiscard]] std::unique_ptr<const SendPlan> build() && {
     const auto part = [](Member rail) -> Runs { return {{rail, 1}}; };

@@ -95,7 +95,7 @@ class ListPlan final : public UniformPlan {
   [[nodiscard]] bool starts_without(Member member) const override { return late_[member]; }
 
   [[nodiscard]] std::unique_ptr<const SendPlan> folded(Member period) const override {
-    const Rotation rotation(*this);
+    const Rotation rotation(*this, period);
     if (!rotation.leaves_plan_unchanged()) return nullptr;
     std::vector<Send> sends;
     std::vector<SendIndex> place(sends_.size());  // of a send of the part in the part
@@ -108,7 +108,7 @@ class ListPlan final : public UniformPlan {
     for (SendIndex i = 0; i < sends_.size(); ++i) {
       if (sends_[i].from >= period) continue;
       for (std::size_t r = first_released_[i]; r < first_released_[i + 1]; ++r) {
-        after[place[rotation.representative(released_[r], period)]].push_back(place[i]);
+        after[place[rotation.representative(released_[r])]].push_back(place[i]);
       }
     }
     return part(std::move(sends), after, period);

@@ -4,9 +4,10 @@
 
 namespace photonrail::collective {
 
-Rotation::Rotation(const SendPlan& plan) : members_(plan.members()), by_sender_(plan.members()) {
+Rotation::Rotation(const SendPlan& plan, Member shift)
+    : members_(plan.members()), shift_(shift), by_sender_(plan.members()) {
   const SendIndex sends = plan.send_count();
-  if (sends == 0 || sends % members_ != 0) return;
+  if (sends == 0 || sends % (members_ / shift) != 0) return;
   for (Member m = 0; m < members_; ++m) {
     if (plan.starts_without(m)) return;
   }
@@ -17,19 +18,20 @@ Rotation::Rotation(const SendPlan& plan) : members_(plan.members()), by_sender_(
     ordinal_.push_back(static_cast<std::uint32_t>(by_sender_[send.from].size()));
     by_sender_[send.from].push_back(i);
   }
-  unchanged_ = same_for_all(plan);
+  unchanged_ = true;
+  for (Member m = 0; m < shift; ++m) unchanged_ = unchanged_ && same_for_all(plan, m);
 }
 
-bool Rotation::same_for_all(const SendPlan& plan) const {
-  const std::vector<SendIndex>& first = by_sender_.front();
-  for (const std::vector<SendIndex>& sends : by_sender_) {
-    if (sends.size() != first.size()) return false;
+bool Rotation::same_for_all(const SendPlan& plan, Member first) const {
+  const std::vector<SendIndex>& sends = by_sender_[first];
+  for (Member m = first + shift_; m < members_; m += shift_) {
+    if (by_sender_[m].size() != sends.size()) return false;
   }
-  for (std::size_t k = 0; k < first.size(); ++k) {
-    const std::vector<Released> wanted = released(plan, first[k]);
-    for (Member m = 1; m < members_; ++m) {
+  for (std::size_t k = 0; k < sends.size(); ++k) {
+    const std::vector<Released> wanted = released(plan, sends[k]);
+    for (Member m = first + shift_; m < members_; m += shift_) {
       const SendIndex other = by_sender_[m][k];
-      if (!same(plan, first[k], other) || released(plan, other) != wanted) return false;
+      if (!same(plan, sends[k], other) || released(plan, other) != wanted) return false;
     }
   }
   return true;

@@ -63,6 +63,87 @@ void expect_part(const SendPlan& whole, const SendPlan& part, Member period) {
   EXPECT_EQ(messages_of(*part_stream, period), messages_of(*stream, period));
 }
 
+/// Member m is on rail m % rails of server m / rails.
+std::vector<MemberPlace> servers_in_order(Member members, Member rails) {
+  std::vector<MemberPlace> places;
+  for (Member m = 0; m < members; ++m) places.push_back({m / rails, m % rails});
+  return places;
+}
+
+// Only a turn by whole servers leaves these unchanged.
+TEST(Folded, PlansOverServersFoldByServers) {
+  const CollectiveRegistry registry = CollectiveRegistry::builtin();
+  using enum CollectiveOp;
+  for (const char* name : {"hierarchical", "hierarchical_reversed"}) {
+    for (const CollectiveOp op : {kAllReduce, kReduceScatter, kAllGather, kAllToAll}) {
+      for (const auto& [servers, rails] : {std::pair<Member, Member>{2, 3}, {6, 1}, {4, 4}, {6, 2}, {9, 5}}) {
+        const Member n = servers * rails;
+        SCOPED_TRACE(std::string(name) + " " + std::to_string(servers) + " x " + std::to_string(rails));
+        const auto whole = registry.find(name).expand(
+            {.op = op, .members = n, .size = Bytes{n * 1000}, .places = servers_in_order(n, rails)});
+        for (Member period = rails; period < n; period += rails) {
+          if (n % period != 0) continue;
+          const auto part = whole->folded(period);
+          ASSERT_NE(part, nullptr);
+          expect_part(*whole, *part, period);
+        }
+        if (rails > 1) EXPECT_EQ(whole->folded(1), nullptr);
+      }
+    }
+  }
+}
+
+std::vector<std::uint32_t> chunks_of(const SendPlan& plan, SendIndex i) {
+  std::vector<ChunkRun> runs;
+  plan.data(i, runs);
+  std::vector<std::uint32_t> chunks;
+  for (const ChunkRun& run : runs) {
+    for (std::uint32_t c = 0; c < run.count; ++c) chunks.push_back(run.first + c);
+  }
+  std::sort(chunks.begin(), chunks.end());
+  return chunks;
+}
+
+// Where servers do not all send equally many bytes the plan is a list of all sends; else the first server's alone is kept.
+TEST(Folded, APlanKeptForOneServerIsTheListOfAll) {
+  const CollectiveRegistry registry = CollectiveRegistry::builtin();
+  using enum CollectiveOp;
+  for (const char* name : {"hierarchical", "hierarchical_reversed"}) {
+    for (const CollectiveOp op : {kAllReduce, kReduceScatter, kAllToAll}) {
+      for (const auto& [servers, rails] : {std::pair<Member, Member>{2, 3}, {5, 1}, {4, 4}, {7, 2}}) {
+        const Member n = servers * rails;
+        SCOPED_TRACE(std::string(name) + " " + std::to_string(servers) + " x " + std::to_string(rails));
+        const auto expand = [&](std::int64_t size) {
+          return registry.find(name).expand(
+              {.op = op, .members = n, .size = Bytes{size}, .places = servers_in_order(n, rails)});
+        };
+        const auto kept = expand(n * 1000);
+        const auto list = expand(n * 1000 + 1);
+        ASSERT_EQ(kept->send_count(), list->send_count());
+        EXPECT_EQ(kept->initial_sends(), list->initial_sends());
+        EXPECT_EQ(kept->rounds(), list->rounds());
+        EXPECT_EQ(kept->most_waits(), list->most_waits());
+        EXPECT_EQ(kept->critical_sends(), list->critical_sends());
+        Bytes wire{};
+        for (SendIndex i = 0; i < kept->send_count(); ++i) {
+          const Send a = kept->send(i);
+          const Send b = list->send(i);
+          ASSERT_EQ(std::tuple(a.from, a.to, a.round, a.reduce), std::tuple(b.from, b.to, b.round, b.reduce)) << i;
+          ASSERT_EQ(chunks_of(*kept, i), chunks_of(*list, i)) << i;
+          ASSERT_EQ(kept->waits_for(i), list->waits_for(i)) << i;
+          std::vector<SendIndex> one;
+          std::vector<SendIndex> other;
+          kept->released_by(i, one);
+          list->released_by(i, other);
+          ASSERT_EQ(one, other) << i;
+          wire += a.bytes;
+        }
+        EXPECT_EQ(kept->wire_bytes(), wire);
+      }
+    }
+  }
+}
+
 TEST(Folded, APartIsWhatTheFirstMembersHaveInTheWhole) {
   const CollectiveRegistry registry = CollectiveRegistry::builtin();
   std::map<std::string, int> parts;
@@ -86,9 +167,9 @@ TEST(Folded, APartIsWhatTheFirstMembersHaveInTheWhole) {
       }
     }
   }
-  for (const char* wanted :
-       {"ring all_reduce", "ring all_gather", "ring reduce_scatter", "pairwise all_to_all", "direct all_to_all",
-        "hierarchical all_reduce", "hierarchical all_gather", "hierarchical reduce_scatter"}) {
+  for (const char* wanted : {"ring all_reduce", "direct all_reduce", "direct all_gather", "ring all_gather",
+                             "ring reduce_scatter", "pairwise all_to_all", "direct all_to_all", "hierarchical all_reduce",
+                             "hierarchical all_gather", "hierarchical reduce_scatter"}) {
     EXPECT_GT(parts[wanted], 0) << wanted;
   }
   EXPECT_EQ(parts.count("ring broadcast"), 0u) << "the root has a part of its own";

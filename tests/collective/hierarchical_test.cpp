@@ -51,6 +51,23 @@ TEST(Hierarchical, MovesTheDataOnEveryGrid) {
   }
 }
 
+// With as many bytes for each server the plan is kept for the first one alone.
+TEST(Hierarchical, MovesTheDataWhereServersAreAlike) {
+  using enum CollectiveOp;
+  for (const std::string_view algorithm : kBoth) {
+    for (const CollectiveOp op : {kAllReduce, kReduceScatter, kAllGather, kAllToAll}) {
+      for (const auto& [servers, rails] : {std::pair<Member, Member>{2, 1}, {2, 4}, {5, 3}, {6, 2}}) {
+        const Member n = servers * rails;
+        CollectiveCall call{.op = op, .members = n, .size = Bytes{n * 10}};
+        for (Member m = 0; m < n; ++m) call.places.push_back({m / rails, m % rails});
+        const auto report = testing::replay(call, *expand(algorithm, call), {.order = testing::ArrivalOrder::kRandom});
+        EXPECT_TRUE(report.correct) << algorithm << " " << name(op) << " on " << servers << " x " << rails << ": "
+                                    << report.problem;
+      }
+    }
+  }
+}
+
 // A pair in two has nothing to exchange; the shares of the others go over two hops, and empty shares are not sent.
 TEST(Hierarchical, FollowsADemand) {
   for (const std::string_view algorithm : kBoth) {

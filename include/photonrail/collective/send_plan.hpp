@@ -119,10 +119,10 @@ class SendPlan {
   /// busy from the first send to the last: its time is then that of the bytes of a pair plus critical_sends() latencies.
   [[nodiscard]] virtual std::unique_ptr<const SendPlan> stream() const { return nullptr; }
 
-  /// The plan reduced to members 0 .. period - 1, for plans that every rotation of the members leaves unchanged: a send of
+  /// The plan reduced to members 0 .. period - 1, for plans that a rotation by `period` members leaves unchanged: a send of
   /// member m represents those of m + period, m + 2 period ... as well. The result has `period` members (1 is allowed) and
   /// their sends only; a send's `to`, and the second member of a pair, keep their number of the whole plan and correspond
-  /// to member `to % period`. Data is not numbered. Null (the default) for a plan that is not symmetric in its members.
+  /// to member `to % period`. Data is not numbered. Null (the default) for a plan that is not symmetric so.
   /// REQUIRES: period divides members().
   [[nodiscard]] virtual std::unique_ptr<const SendPlan> folded(Member /*period*/) const { return nullptr; }
 };

@@ -1,6 +1,6 @@
 #include "formats/csv.hpp"
 
-#include "json/file_text.hpp"
+#include "formats/input_file.hpp"
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
 
@@ -36,7 +36,7 @@ std::vector<std::string> cells_of(const std::string& line) {
 
 void read_csv(const std::filesystem::path& file, const std::vector<std::string>& columns,
               const std::function<void(std::size_t, const std::vector<std::string>&)>& use) {
-  std::istringstream text(json::file_text(file));
+  std::istringstream text(read_file(file));
   std::string line;
   if (!std::getline(text, line)) fail_line(file, 1, "is empty", "a head with the names of the columns");
   const std::vector<std::string> head = cells_of(line);

@@ -1,4 +1,5 @@
-// Tables that streams of jobs and faults come in: CSV with a head line. Errors name the file and the line.
+// Tables that streams of jobs, faults and requests come in: CSV with a head line, also gzip. Errors name the file and the
+// line.
 #pragma once
 
 #include <cstddef>

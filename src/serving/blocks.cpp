@@ -1,0 +1,143 @@
+#include "serving/blocks.hpp"
+
+#include "photonrail/error.hpp"
+
+namespace photonrail::serving {
+
+namespace {
+
+// SplitMix64's finaliser (Steele et al., OOPSLA 2014).
+std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+std::uint64_t Content::own_key(std::uint32_t block) const { return mixed(mixed(request + 0x9e3779b97f4a7c15U) + block); }
+
+KvBlocks::KvBlocks(std::uint64_t blocks, bool keeps_contents)
+    : total_(blocks), free_(blocks), keeps_contents_(keeps_contents), end_(0) {
+  PHOTONRAIL_CHECK(blocks > 0);
+  if (!keeps_contents) return;
+  PHOTONRAIL_CHECK(blocks < 0xffff'ffffU);
+  end_ = static_cast<std::uint32_t>(blocks);
+  blocks_.resize(blocks + 1);
+  for (std::uint32_t id = 0; id <= end_; ++id) {
+    blocks_[id].before = id == 0 ? end_ : id - 1;
+    blocks_[id].after = id == end_ ? 0 : id + 1;
+    blocks_[id].same = end_;
+  }
+}
+
+std::uint32_t KvBlocks::hits(const Content& content, std::uint32_t most) const {
+  if (!keeps_contents_) return 0;
+  std::uint32_t found = 0;
+  while (found < most && first_with_.count(content.key(found)) > 0) ++found;
+  return found;
+}
+
+bool KvBlocks::admit(HeldBlocks& held, const Content& content, std::uint32_t hits, std::uint32_t blocks,
+                     std::uint64_t spare) {
+  PHOTONRAIL_CHECK(held.count == 0 && hits <= blocks);
+  std::uint64_t taken = blocks - hits;
+  for (std::uint32_t i = 0; i < hits; ++i) {
+    if (blocks_[first_with_.at(content.key(i))].holders == 0) ++taken;
+  }
+  if (taken + spare > free_) return false;
+  for (std::uint32_t i = 0; i < hits; ++i) {
+    const std::uint32_t id = first_with_.at(content.key(i));
+    if (blocks_[id].holders++ == 0) unlink(id);
+    held.ids.push_back(id);
+  }
+  held.count = hits;
+  return grow(held, blocks);
+}
+
+bool KvBlocks::grow(HeldBlocks& held, std::uint32_t blocks) {
+  if (blocks <= held.count) return true;
+  if (blocks - held.count > free_) return false;
+  if (!keeps_contents_) {
+    free_ -= blocks - held.count;
+    held.count = blocks;
+    return true;
+  }
+  for (; held.count < blocks; ++held.count) held.ids.push_back(take_front());
+  return true;
+}
+
+void KvBlocks::fill(const HeldBlocks& held, const Content& content, std::uint32_t from, std::uint32_t to) {
+  if (!keeps_contents_) return;
+  for (std::uint32_t i = from; i < to; ++i) {
+    const std::uint32_t id = held.ids[i];
+    Block& block = blocks_[id];
+    if (block.known) continue;
+    block.key = content.key(i);
+    block.known = true;
+    const auto [entry, fresh] = first_with_.try_emplace(block.key, id);
+    if (fresh) continue;
+    std::uint32_t last = entry->second;
+    while (blocks_[last].same != end_) last = blocks_[last].same;
+    blocks_[last].same = id;
+  }
+}
+
+void KvBlocks::release(HeldBlocks& held) {
+  if (keeps_contents_) {
+    for (std::uint32_t i = held.count; i-- > 0;) {
+      Block& block = blocks_[held.ids[i]];
+      PHOTONRAIL_CHECK(block.holders > 0);
+      if (--block.holders == 0) append(held.ids[i]);
+    }
+    held.ids.clear();
+  } else {
+    free_ += held.count;
+  }
+  held.count = 0;
+  PHOTONRAIL_CHECK(free_ <= total_);
+}
+
+std::uint32_t KvBlocks::take_front() {
+  const std::uint32_t id = blocks_[end_].after;
+  PHOTONRAIL_CHECK(id != end_);
+  unlink(id);
+  forget(id);
+  blocks_[id].holders = 1;
+  return id;
+}
+
+void KvBlocks::unlink(std::uint32_t id) {
+  blocks_[blocks_[id].before].after = blocks_[id].after;
+  blocks_[blocks_[id].after].before = blocks_[id].before;
+  --free_;
+}
+
+void KvBlocks::append(std::uint32_t id) {
+  blocks_[id].before = blocks_[end_].before;
+  blocks_[id].after = end_;
+  blocks_[blocks_[end_].before].after = id;
+  blocks_[end_].before = id;
+  ++free_;
+}
+
+void KvBlocks::forget(std::uint32_t id) {
+  Block& block = blocks_[id];
+  if (!block.known) return;
+  block.known = false;
+  const auto entry = first_with_.find(block.key);
+  if (entry->second == id) {
+    if (block.same == end_) {
+      first_with_.erase(entry);
+    } else {
+      entry->second = block.same;
+    }
+  } else {
+    std::uint32_t before = entry->second;
+    while (blocks_[before].same != id) before = blocks_[before].same;
+    blocks_[before].same = block.same;
+  }
+  block.same = end_;
+}
+
+}  // namespace photonrail::serving

@@ -1,0 +1,50 @@
+// How one engine batches its requests.
+#pragma once
+
+#include "photonrail/units.hpp"
+
+#include <cstdint>
+
+namespace photonrail::serving {
+
+enum class Preemption : std::uint8_t {
+  kRecompute,  ///< its blocks are lost; prompt and generated tokens are computed again as one prefill
+  kSwap        ///< its blocks go to the host and come back, which steps wait for
+};
+
+/// What must be free before a waiting request is admitted.
+enum class Admission : std::uint8_t {
+  kFirstChunk,      ///< blocks of its first chunk (vLLM V1)
+  kPrompt,          ///< ... of its whole prompt, and 1 % of all beside it where others run (Sarathi and vLLM in Vidur)
+  kPromptAndOutput  ///< ... of all tokens that it will ever have, so that nothing is preempted (Orca)
+};
+
+enum class QueueOrder : std::uint8_t {
+  kArrival,   ///< a preempted request goes to the front; the last of the running is preempted
+  kPriority,  ///< least number first, then arrival; the last in this order is preempted
+  kShortest   ///< shortest prompt first, then arrival; as kPriority
+};
+
+/// Tokens that a draft proposes and one step verifies (Leviathan et al., ICML 2023): each is accepted with the same
+/// probability until the first that is not.
+struct Speculation {
+  std::uint32_t drafts = 0;  ///< tokens that are proposed for each step; 0: none
+  double acceptance = 0.7;   ///< of one, in [0, 1]
+  Duration draft{};          ///< what proposing one takes, for the whole batch
+};
+
+struct EngineSpec {
+  std::uint32_t max_sequences = 256;  ///< that run at once
+  std::uint32_t token_budget = 8192;  ///< of a step
+  std::uint32_t long_prefill = 0;     ///< greatest chunk of one request; 0: the budget
+  std::uint32_t block_tokens = 16;
+  std::uint64_t blocks = 0;  ///< of the KV memory
+  bool prefix_caching = true;
+  Preemption preemption = Preemption::kRecompute;
+  Admission admission = Admission::kFirstChunk;
+  Duration swap_block{};  ///< to bring a block to the host or back; steps wait for it
+  QueueOrder order = QueueOrder::kArrival;
+  Speculation speculation{};
+};
+
+}  // namespace photonrail::serving

@@ -1,0 +1,316 @@
+#include "serving/scheduler.hpp"
+
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace photonrail::serving {
+
+Scheduler::Scheduler(const EngineSpec& spec, bool keeps_finished, RandomStream draws)
+    : spec_(spec), keeps_finished_(keeps_finished), blocks_(spec.blocks, spec.prefix_caching), draws_(draws) {
+  PHOTONRAIL_CHECK(spec.max_sequences > 0 && spec.token_budget > 0 && spec.block_tokens > 0);
+}
+
+bool Scheduler::fits(const Request& request) const {
+  return (tokens_of(request) + spec_.block_tokens - 1) / spec_.block_tokens <= blocks_.total();
+}
+
+Slot Scheduler::make(Request request) {
+  if (unused_.empty()) {
+    unused_.push_back(static_cast<Slot>(known_.size()));
+    known_.emplace_back();
+  }
+  const Slot slot = unused_.back();
+  unused_.pop_back();
+  Known& known = known_[slot];
+  known.reached = request.prompt + request.generated;
+  known.computed = known.filled = 0;
+  known.swapped = known.again = false;
+  known.last_token = Time::never();
+  known.longest_gap = {};
+  known.sequence = next_sequence_++;
+  known.request = std::move(request);
+  return slot;
+}
+
+std::int64_t Scheduler::rank(const Known& known) const {
+  switch (spec_.order) {
+    case QueueOrder::kPriority:
+      return known.request.priority;
+    case QueueOrder::kShortest:
+      return known.request.prompt;
+    case QueueOrder::kArrival:
+      break;
+  }
+  return 0;
+}
+
+Slot Scheduler::enqueue(Request request) {
+  PHOTONRAIL_CHECK(fits(request));
+  const Slot slot = make(std::move(request));
+  const Known& known = known_[slot];
+  waiting_.emplace(rank(known), known.sequence, slot);
+  return slot;
+}
+
+bool Scheduler::reserve(Request request, std::uint32_t computed, Slot& slot) {
+  if (blocks_for(computed) > blocks_.free()) return false;
+  slot = make(std::move(request));
+  Known& known = known_[slot];
+  known.computed = computed;
+  PHOTONRAIL_CHECK(blocks_.admit(known.held, content(known), 0, blocks_for(computed), 0));
+  return true;
+}
+
+void Scheduler::deliver(Slot slot) {
+  Known& known = known_[slot];
+  known.sequence = next_sequence_++;
+  waiting_.emplace(rank(known), known.sequence, slot);
+}
+
+std::uint32_t Scheduler::cached_tokens(const Request& request) const {
+  const Content content{request.keys, request.content};
+  return blocks_.hits(content, (request.prompt + request.generated - 1) / spec_.block_tokens) * spec_.block_tokens;
+}
+
+void Scheduler::release(Slot slot) {
+  blocks_.release(known_[slot].held);
+  unused_.push_back(slot);
+}
+
+const Step& Scheduler::next() {
+  // A step in which everything that ran was preempted admits nothing; the one after it does.
+  step_.clear();
+  std::size_t preempted = 0;
+  do {
+    preempted = step_.preempted.size();
+    budget_ = spec_.token_budget;
+    run_batch();
+    if (step_.preempted.size() == preempted) admit();
+  } while (step_.empty() && step_.preempted.size() > preempted);
+  return step_;
+}
+
+void Step::clear() {
+  sequences = prefills = prefill_tokens = decodes = decode_tokens = longest_cached = swapped_blocks = 0;
+  prefill_reads = decode_cached = 0;
+  admitted.clear();
+  preempted.clear();
+}
+
+bool Scheduler::drafts(const Running& running) const {
+  return spec_.speculation.drafts > 0 && running.computed + 1 == running.reached &&
+         running.reached > known_[running.slot].request.prompt;
+}
+
+std::uint32_t Scheduler::wanted(const Running& running) const {
+  std::uint32_t tokens = running.reached - running.computed;
+  if (spec_.speculation.drafts > 0 && drafts(running)) {
+    tokens += std::min(spec_.speculation.drafts, running.last - running.reached - 1);
+  }
+  if (spec_.long_prefill > 0) tokens = std::min(tokens, spec_.long_prefill);
+  return tokens;
+}
+
+void Scheduler::run_batch() {
+  for (std::size_t i = 0; i < running_.size(); ++i) running_[i].now = 0;
+  for (std::size_t i = 0; i < running_.size() && budget_ > 0; ++i) {
+    const std::uint32_t tokens = std::min(wanted(running_[i]), budget_);
+    if (running_[i].computed + tokens > running_[i].capacity && !make_room(i, tokens)) break;
+    count(running_[i], tokens, 1);
+    fill(running_[i]);
+  }
+}
+
+// Preempts until the request has blocks for `tokens` more, or is preempted itself: then false.
+bool Scheduler::make_room(std::size_t& index, std::uint32_t tokens) {
+  const std::uint32_t blocks = blocks_for(running_[index].computed + tokens);
+  while (!blocks_.grow(known_[running_[index].slot].held, blocks)) {
+    const std::size_t last = victim();
+    const bool itself = last == index;
+    if (last < index) {  // its tokens of this step return to the budget
+      count(running_[last], running_[last].now, -1);
+      --index;
+    }
+    preempt(last);
+    if (itself) return false;
+  }
+  running_[index].capacity = blocks * spec_.block_tokens;
+  return true;
+}
+
+std::size_t Scheduler::victim() const {
+  if (spec_.order == QueueOrder::kArrival) return running_.size() - 1;
+  const auto place = [this](const Running& r) { return std::pair(rank(known_[r.slot]), known_[r.slot].sequence); };
+  return static_cast<std::size_t>(
+      std::max_element(running_.begin(), running_.end(),
+                       [&](const Running& a, const Running& b) { return place(a) < place(b); }) -
+      running_.begin());
+}
+
+void Scheduler::preempt(std::size_t index) {
+  const Running& running = running_[index];
+  Known& known = known_[running.slot];
+  known.reached = running.reached;
+  known.last_token = running.last_token;
+  known.longest_gap = running.longest_gap;
+  known.swapped = spec_.preemption == Preemption::kSwap && running.computed > 0;
+  known.computed = known.swapped ? running.computed : 0;
+  if (known.swapped) step_.swapped_blocks += blocks_for(running.computed);
+  known.filled = 0;
+  known.again = true;
+  blocks_.release(known.held);
+  if (spec_.order == QueueOrder::kArrival) known.sequence = --front_sequence_;
+  waiting_.emplace(rank(known), known.sequence, running.slot);
+  step_.preempted.push_back(running.slot);
+  running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+// Adds the request's tokens to the step, or takes them out. A chunk of one token is a decode to the kernels.
+void Scheduler::count(Running& running, std::uint32_t tokens, int sign) {
+  if (tokens == 0) return;
+  const auto add = [sign](auto& sum, auto value) {
+    using Sum = std::remove_reference_t<decltype(sum)>;
+    sum = sign > 0 ? static_cast<Sum>(sum + value) : static_cast<Sum>(sum - value);
+  };
+  add(step_.sequences, 1U);
+  budget_ = sign > 0 ? budget_ - tokens : budget_ + tokens;
+  running.now = sign > 0 ? tokens : 0;
+  if (tokens == 1 || drafts(running)) {
+    add(step_.decodes, 1U);
+    add(step_.decode_tokens, tokens);
+    add(step_.decode_cached, running.computed);
+    step_.longest_cached = std::max(step_.longest_cached, running.computed);
+  } else {
+    add(step_.prefills, 1U);
+    add(step_.prefill_tokens, tokens);
+    add(step_.prefill_reads, std::uint64_t{tokens} * running.computed);
+  }
+}
+
+// Blocks that the step fills can be found by requests of the same step: their kernels write before they read.
+void Scheduler::fill(Running& running) {
+  if (!spec_.prefix_caching) return;
+  const std::uint32_t sure = running.computed + (drafts(running) ? 1 : running.now);
+  if (sure < running.full_at) return;
+  Known& known = known_[running.slot];
+  const std::uint32_t full = sure / spec_.block_tokens;
+  blocks_.fill(known.held, content(known), known.filled, full);
+  known.filled = full;
+  running.full_at = (full + 1) * spec_.block_tokens;
+}
+
+void Scheduler::admit() {
+  while (!waiting_.empty() && running_.size() < spec_.max_sequences && budget_ > 0 && admit_first()) {
+  }
+}
+
+bool Scheduler::admit_first() {
+  const Slot slot = std::get<Slot>(*waiting_.begin());
+  Known& known = known_[slot];
+  std::uint32_t computed = 0;
+  std::uint32_t tokens = 0;
+  if (!give_blocks(known, computed, tokens)) return false;
+  waiting_.erase(waiting_.begin());
+  Running running;
+  running.slot = slot;
+  running.computed = computed;
+  running.reached = known.reached;
+  running.last = known.request.prompt + known.request.output;
+  running.capacity = known.held.count * spec_.block_tokens;
+  running.last_token = known.last_token;
+  running.longest_gap = known.longest_gap;
+  running.full_at = (known.filled + 1) * spec_.block_tokens;
+  running_.push_back(running);
+  count(running_.back(), tokens, 1);
+  fill(running_.back());
+  return true;
+}
+
+// Blocks for the first chunk of the first request that waits, or for more where the rule says so.
+bool Scheduler::give_blocks(Known& known, std::uint32_t& computed, std::uint32_t& tokens) {
+  const bool here = known.held.count > 0;  // it was delivered
+  std::uint32_t hits = 0;
+  if (!here && !known.swapped) {
+    hits = blocks_.hits(content(known), (known.reached - 1) / spec_.block_tokens);
+    computed = hits * spec_.block_tokens;
+  } else {
+    computed = known.computed;
+  }
+  tokens = std::min(known.reached - computed, budget_);
+  if (spec_.long_prefill > 0) tokens = std::min(tokens, spec_.long_prefill);
+  std::uint64_t all = std::uint64_t{computed} + tokens;
+  std::uint64_t spare = 0;
+  if (spec_.admission == Admission::kPrompt) {
+    all = std::max<std::uint64_t>(all, known.reached);
+    if (!running_.empty()) spare = blocks_.total() / 100;
+  } else if (spec_.admission == Admission::kPromptAndOutput) {
+    all = tokens_of(known.request);
+  }
+  const std::uint32_t blocks = blocks_for(all);
+  if (here ? !blocks_.grow(known.held, blocks) : !blocks_.admit(known.held, content(known), hits, blocks, spare)) {
+    return false;
+  }
+  if (known.swapped) step_.swapped_blocks += blocks_for(computed);
+  known.swapped = false;
+  known.filled = here ? 0 : hits;
+  step_.admitted.push_back(
+      {static_cast<Slot>(&known - known_.data()), hits * spec_.block_tokens, known.reached - computed, known.again});
+  return true;
+}
+
+const StepEnd& Scheduler::finish(Time end) {
+  end_.first.clear();
+  end_.gaps.clear();
+  end_.finished.clear();
+  end_.regular = end_.joined = 0;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < running_.size(); ++i) {
+    Running& running = running_[i];
+    if (running.now > 0) {
+      if (spec_.speculation.drafts > 0 && drafts(running)) {
+        std::uint32_t accepted = 1;
+        while (accepted < running.now && draws_.uniform() < spec_.speculation.acceptance) ++accepted;
+        running.computed += accepted;
+        emit(running, accepted, end);
+      } else {
+        running.computed += running.now;
+        if (running.computed == running.reached) emit(running, 1, end);
+      }
+    }
+    if (running.reached == running.last) {
+      finish_request(running);
+    } else {
+      if (kept != i) running_[kept] = running;
+      ++kept;
+    }
+  }
+  running_.resize(kept);
+  previous_end_ = end;
+  return end_;
+}
+
+void Scheduler::emit(Running& running, std::uint32_t tokens, Time end) {
+  running.reached += tokens;
+  if (running.last_token == Time::never()) {
+    end_.first.push_back(running.slot);
+  } else {
+    const Duration gap = end - running.last_token;
+    running.longest_gap = std::max(running.longest_gap, gap);
+    if (running.last_token == previous_end_) {
+      ++end_.regular;
+    } else {
+      end_.gaps.push_back(gap);
+    }
+  }
+  end_.joined += tokens - 1;
+  running.last_token = end;
+}
+
+void Scheduler::finish_request(const Running& running) {
+  end_.finished.push_back({running.slot, running.longest_gap});
+  if (!keeps_finished_) release(running.slot);
+}
+
+}  // namespace photonrail::serving

@@ -24,6 +24,7 @@ struct CollectiveWorkload {
   std::map<std::uint32_t, Duration> delay;  // by rank
   std::optional<TrafficMatrix> demand;
   std::optional<MoeSpec> moe;  // `repeat` is its number of layers
+  std::shared_ptr<const collective::RefitTraffic> refit;
 };
 
 // What a rank calls once: as many times as `repeat` says. Each call waits for the one before.
@@ -45,6 +46,10 @@ Calls calls_of(const CollectiveWorkload& job) {
     return calls;
   }
   std::pair<std::uint32_t, Bytes> call{0, job.size};
+  if (job.refit) {
+    call = {1, {job.refit->spec().bytes().count / job.refit->spec().members()}};
+    calls.source = job.refit;
+  }
   if (job.demand) {
     auto table = std::make_shared<DemandTable>();
     call = {table->add(*job.demand), {job.demand->wire_bytes().count / job.demand->members()}};
@@ -107,6 +112,7 @@ TaskGraph build(const CollectiveWorkload& job) {
   for (std::uint32_t r = 0; r < job.ranks; ++r) members.emplace_back(r);
   const CommunicatorId group =
       builder.add_communicator("all", std::move(members), job.moe ? Dimension::kEp : Dimension::kOther);
+  const std::string_view called = job.refit ? "refit" : name(job.op);
   std::map<Duration, ProgramId> program_of;  // ranks that arrive together share one
   for (std::uint32_t r = 0; r < job.ranks; ++r) {
     const auto found = job.delay.find(r);
@@ -118,8 +124,8 @@ TaskGraph build(const CollectiveWorkload& job) {
       if (delay > Duration{}) after.push_back(builder.add_delay(p, delay, "arrival delay"));
       for (const auto& [demand, size] : calls.in_turn) {
         const bool even = demand == 0;
-        after = {even ? builder.add_collective(p, 0, job.op, size, name(job.op), after, job.root)
-                      : builder.add_all_to_all(p, 0, demand, size, name(job.op), after)};
+        after = {even ? builder.add_collective(p, 0, job.op, size, called, after, job.root)
+                      : builder.add_all_to_all(p, 0, demand, size, called, after)};
       }
     }
     builder.assign(RankId{r}, entry->second, {group});
@@ -127,35 +133,38 @@ TaskGraph build(const CollectiveWorkload& job) {
   return std::move(builder).build();
 }
 
-// "bytes", a demand and a mixture of experts exclude each other.
-void read_demand_or_moe(const Reading& at) {
+// "bytes", a demand, a mixture of experts and a refit exclude each other.
+void read_given_demand(const Reading& at) {
   auto& job = into<CollectiveWorkload>(at);
   JsonReader& section = at.section;
   if (job.op == CollectiveOp::kBarrier) section.refuse("bytes", "a barrier carries no bytes", "remove it");
-  const auto demand = section.optional("demand");
-  const auto moe = section.optional("moe");
-  if (!demand && !moe) return;
-  const char* key = demand ? "demand" : "moe";
-  if (demand && moe) moe->fail("the demand is given already", "remove one of the two");
+  std::optional<JsonReader> given;
+  std::string_view key;
+  for (const char* known : {"demand", "moe", "refit"}) {
+    const auto value = section.optional(known);
+    if (value && given) value->fail("the demand is given already", "remove one of the two");
+    if (!value) continue;
+    given = value;
+    key = known;
+  }
+  if (!given) return;
   if (job.op != CollectiveOp::kAllToAll) section.fail_at(key, "only an all_to_all has one");
   section.refuse("bytes", "\"" + std::string(key) + "\" says how many", "remove one of the two");
-  if (demand) {
-    job.demand = inline_or_file(*demand, folder_of(at), read_demand);
-  } else {
-    fields::read(*moe, kMoeSection, &job.moe.emplace(), at.context);
-  }
+  if (key == "demand") job.demand = inline_or_file(*given, folder_of(at), read_demand);
+  if (key == "moe") fields::read(*given, kMoeSection, &job.moe.emplace(), at.context);
+  if (key == "refit") job.refit = read_refit(*given, folder_of(at));
 }
 
 void set_ranks(const Reading& at) {
   auto& job = into<CollectiveWorkload>(at);
   const ClusterSpec& cluster = context_of<CollectiveContext>(at).cluster;
-  job.ranks = job.demand ? job.demand->members() : cluster.gpus();
-  if (job.demand) check_fit(at.section.pointer() + "/demand", job.ranks, cluster);
+  job.ranks = job.demand ? job.demand->members() : job.refit ? job.refit->spec().members() : cluster.gpus();
+  if (job.demand || job.refit) check_fit(at.section.pointer() + (job.demand ? "/demand" : "/refit"), job.ranks, cluster);
 }
 
 void store_ranks(const Reading& at) {
   auto& job = into<CollectiveWorkload>(at);
-  if (job.demand) at.value.fail("the demand says how many", "remove it");
+  if (job.demand || job.refit) at.value.fail("the demand says how many", "remove it");
   job.ranks = static_cast<std::uint32_t>(whole_of(at));
   check_fit(at.value.pointer(), job.ranks, context_of<CollectiveContext>(at).cluster);
 }
@@ -188,11 +197,15 @@ constexpr Field kCollectiveFields[] = {
     fields::known("moe", fields::object_shape(kMoeSection),
                   "All-to-all: the dispatch and combine of a mixture of experts, one expert-parallel group of all ranks.")
         .or_else("none"),
-    fields::then(read_demand_or_moe),
+    fields::known("refit", fields::object_shape(kRefitSection),
+                  "All-to-all: the weights of a trained model go to the engines that generate with it; their layouts say "
+                  "how many ranks.")
+        .or_else("none"),
+    fields::then(read_given_demand),
     fields::count<&CollectiveWorkload::size>("bytes", 1, 0x1p50,
                                              "All-gather, gather: a member's shard; all-to-all: a member's input; else the "
                                              "full tensor.")
-        .only_if("!op=barrier&!demand&!moe")
+        .only_if("!op=barrier&!demand&!moe&!refit")
         .must(),
     fields::then(set_ranks),
     fields::own("ranks", fields::whole_shape(2, 4294967294.0), store_ranks, "How many; at most the GPUs of the cluster.")

@@ -1,6 +1,7 @@
 // The sections of a scenario file, each read from its JSON into its value. All throw ConfigError at the JSON pointer.
 #pragma once
 
+#include "collective/refit/refit.hpp"
 #include "config/graph_cache.hpp"
 #include "config/json_reader.hpp"
 #include "formats/input_file.hpp"
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -150,6 +152,10 @@ void read_job(const JobSections& sections, const std::vector<std::uint32_t>& ser
 
 [[nodiscard]] TaskGraph read_moe_layer_workload(JsonReader section, const std::filesystem::path& directory,
                                                 const ClusterSpec& cluster);
+
+/// The traffic of a refit.
+[[nodiscard]] std::shared_ptr<const collective::RefitTraffic> read_refit(const JsonReader& section,
+                                                                         const std::filesystem::path& directory);
 
 /// A square array of arrays of bytes, row = sender.
 [[nodiscard]] TrafficMatrix read_demand(const JsonReader& value);

@@ -2,6 +2,7 @@
 
 #include "core/counted.hpp"
 #include "photonrail/core/random.hpp"
+#include "testing/promise.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -15,87 +16,10 @@ namespace photonrail::testing {
 
 namespace {
 
-/// The first problem found: thrown and caught in this file only.
-struct Problem {
-  std::string text;
-};
-
-[[noreturn]] void fail(std::string what) { throw Problem{std::move(what)}; }
-
 std::string describe_send(SendIndex i, const Send& send) {
   return "send " + std::to_string(i) + " (" + std::to_string(send.from) + " to " + std::to_string(send.to) + ", chunk " +
          std::to_string(send.first_chunk) + (send.chunks > 1 ? " and more" : "") + ")";
 }
-
-std::string count(std::uint64_t told, std::uint64_t found) {
-  return std::to_string(told) + " in place of " + std::to_string(found);
-}
-
-/// Holds what a call promises, chunk by chunk.
-class Promise {
- public:
-  Promise(const CollectiveCall& call, std::uint32_t chunks) : call_(call), chunks_(chunks) {
-    const bool by_shard = call.op == CollectiveOp::kAllGather || call.op == CollectiveOp::kGather ||
-                          call.op == CollectiveOp::kScatter || call.op == CollectiveOp::kReduceScatter;
-    if (chunks == 0) fail("a plan needs a chunk");
-    if (call.demand != nullptr && (call.op != CollectiveOp::kAllToAll || call.demand->members() != call.members))
-      fail("the demand is for another call");
-    if (by_shard && chunks % call.members != 0) fail("chunk_count is not a multiple of the members");
-    if (call.op == CollectiveOp::kAllToAll && chunks % (std::uint64_t{call.members} * call.members) != 0)
-      fail("chunk_count of an all-to-all is not a multiple of the square of the members");
-    if (call.op == CollectiveOp::kBarrier && chunks != 1) fail("a barrier has one chunk");
-    shard_ = by_shard ? chunks / call.members : 1;
-    if (call.op == CollectiveOp::kAllToAll) shard_ = chunks / call.members / call.members;
-  }
-
-  /// Every member contributes to every chunk.
-  [[nodiscard]] bool reduces() const {
-    return call_.op == CollectiveOp::kAllReduce || call_.op == CollectiveOp::kReduce ||
-           call_.op == CollectiveOp::kReduceScatter || call_.op == CollectiveOp::kBarrier;
-  }
-
-  /// The member that the data of the chunk comes from, without a reduction.
-  [[nodiscard]] Member owner(std::uint32_t chunk) const {
-    switch (call_.op) {
-      case CollectiveOp::kAllGather:
-      case CollectiveOp::kGather:
-        return chunk / shard_;
-      case CollectiveOp::kAllToAll:
-        return chunk / shard_ / call_.members;
-      case CollectiveOp::kSend:
-        return 0;
-      default:
-        return call_.root;
-    }
-  }
-
-  [[nodiscard]] bool starts_with(Member member, std::uint32_t chunk) const { return reduces() || member == owner(chunk); }
-
-  /// Returns true when the member must have the chunk in the end.
-  [[nodiscard]] bool ends_with(Member member, std::uint32_t chunk) const {
-    switch (call_.op) {
-      case CollectiveOp::kReduce:
-      case CollectiveOp::kGather:
-        return member == call_.root;
-      case CollectiveOp::kReduceScatter:
-      case CollectiveOp::kScatter:
-        return member == chunk / shard_;
-      case CollectiveOp::kAllToAll:
-        // An empty chunk needs no send.
-        return member == chunk / shard_ % call_.members &&
-               (call_.demand == nullptr || chunk_bytes(call_, chunks_, chunk) > Bytes{});
-      case CollectiveOp::kSend:
-        return member == 1;
-      default:
-        return true;
-    }
-  }
-
- private:
-  CollectiveCall call_;
-  std::uint32_t chunks_;
-  std::uint32_t shard_ = 1;
-};
 
 /// The contributors to each chunk at each member, as sets of members.
 class Ledger {
@@ -105,7 +29,8 @@ class Ledger {
     sets_.resize(std::size_t{members} * chunks * words_);
     for (Member m = 0; m < members; ++m) {
       for (std::uint32_t c = 0; c < chunks; ++c) {
-        if (promise.starts_with(m, c)) at(m, c)[m / 64] |= std::uint64_t{1} << (m % 64);
+        const Member from = promise.contributor(m, c);
+        if (promise.starts_with(m, c)) at(m, c)[from / 64] |= std::uint64_t{1} << (from % 64);
       }
     }
   }
@@ -169,9 +94,9 @@ class Ledger {
 /// The plan copied out, with the sends of each round and member counted.
 class Shape {
  public:
-  Shape(const CollectiveCall& call, const SendPlan& plan)
-      : call_(call), plan_(plan), members_(plan.members()), sends_(plan.send_count()) {
-    if (members_ != call.members) fail("members() is " + count(members_, call.members));
+  Shape(const Promise& promise, Member members, const SendPlan& plan)
+      : promise_(promise), plan_(plan), members_(plan.members()), sends_(plan.send_count()) {
+    if (members_ != members) fail("members() is " + count(members_, members));
     if (plan.rounds() == 0) fail("a plan needs a round");
     if (plan.initial_sends() > sends_.size()) fail("initial_sends is more than send_count");
     leaving_.resize(std::size_t{plan.rounds()} * members_);
@@ -215,9 +140,9 @@ class Shape {
     for (const ChunkRun& run : data(i)) {
       if (run.count == 0 || std::uint64_t{run.first} + run.count > plan_.chunk_count())
         fail(describe_send(i, send) + ": no such chunk");
-      for (std::uint32_t c = 0; c < run.count; ++c) bytes += chunk_bytes(call_, plan_.chunk_count(), run.first + c);
+      for (std::uint32_t c = 0; c < run.count; ++c) bytes += promise_.bytes(run.first + c);
     }
-    const bool may_be_part = call_.op == CollectiveOp::kAllToAll && send.chunks == 1 && send.bytes < bytes;
+    const bool may_be_part = promise_.travels_in_parts() && send.chunks == 1 && send.bytes < bytes;
     if (may_be_part) parts_[{send.from, send.to, send.first_chunk}] += send.bytes;
     if (send.bytes != bytes && !may_be_part)
       fail(describe_send(i, send) + " carries " + count(send.bytes.count, bytes.count) + " bytes");
@@ -234,7 +159,7 @@ class Shape {
   void check_parts() const {
     for (const auto& [part, bytes] : parts_) {
       const std::uint32_t chunk = std::get<2>(part);
-      const Bytes whole = chunk_bytes(call_, plan_.chunk_count(), chunk);
+      const Bytes whole = promise_.bytes(chunk);
       if (bytes != whole)
         fail("chunk " + std::to_string(chunk) + " travels as " + count(bytes.count, whole.count) + " bytes");
     }
@@ -296,7 +221,7 @@ class Shape {
     if (plan_.critical_sends() != longest) fail("critical_sends is " + count(plan_.critical_sends(), longest));
   }
 
-  const CollectiveCall& call_;
+  const Promise& promise_;
   const SendPlan& plan_;
   Member members_;
   std::vector<Send> sends_;
@@ -449,21 +374,32 @@ class Player {
   std::uint64_t arrived_ = 0;
 };
 
-}  // namespace
-
-ReplayReport replay(const CollectiveCall& call, const SendPlan& plan, const ReplayOptions& options) {
+template <class MakePromise>
+ReplayReport play(Member members, const SendPlan& plan, const ReplayOptions& options, bool barrier,
+                  MakePromise&& make_promise) {
   ReplayReport report;
   try {
-    const Promise promise(call, plan.chunk_count());
-    const Shape shape(call, plan);
-    Ledger ledger(call.members, plan.chunk_count(), promise, call.op == CollectiveOp::kBarrier);
-    report.arrived = Player(shape, ledger, call.members, options).play();
+    const Promise promise = make_promise();
+    const Shape shape(promise, members, plan);
+    Ledger ledger(members, plan.chunk_count(), promise, barrier);
+    report.arrived = Player(shape, ledger, members, options).play();
     ledger.check_end(promise);
     report.correct = true;
   } catch (const Problem& problem) {
     report.problem = problem.text;
   }
   return report;
+}
+
+}  // namespace
+
+ReplayReport replay(const CollectiveCall& call, const SendPlan& plan, const ReplayOptions& options) {
+  return play(call.members, plan, options, call.op == CollectiveOp::kBarrier,
+              [&] { return Promise(call, plan.chunk_count()); });
+}
+
+ReplayReport replay(std::span<const PlacedChunk> chunks, const SendPlan& plan, const ReplayOptions& options) {
+  return play(plan.members(), plan, options, false, [&] { return Promise(chunks, plan.members(), plan.chunk_count()); });
 }
 
 }  // namespace photonrail::testing

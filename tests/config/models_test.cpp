@@ -44,6 +44,7 @@ INSTANTIATE_TEST_SUITE_P(
         Published{"deepseek_v2", 235.74e9, "arXiv 2405.04434: 236 B; 235,741,434,880 weights released"},
         Published{"deepseek_v3", 671.03e9, "arXiv 2412.19437: 671 B without the module for several tokens"},
         Published{"qwen3_30b_a3b", 30.53e9, "30,532,122,624 weights released"},
+        Published{"qwen3_235b_a22b", 235.09e9, "235,093,634,560 weights released"},
         Published{"megatron_22b", 22.0e9, "arXiv 2205.05198, table 3, two digits; 22.05 by its formula"},
         Published{"megatron_530b", 529.6e9, "arXiv 2104.04473, table 1"},
         Published{"megatron_1t", 1008.0e9, "arXiv 2104.04473, table 1"}}),

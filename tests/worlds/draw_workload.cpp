@@ -50,6 +50,34 @@ CollectiveOp draw_op(Dice& dice) {
                                   kScatter, kBarrier, kAllToAll, kAllToAll});
 }
 
+Json draw_layout(Dice& dice, std::uint32_t ranks) {
+  const std::uint32_t pp = dice.one_in(3) ? dice.pick(divisors(ranks)) : 1;
+  const std::uint32_t tp = dice.pick(divisors(ranks / pp));
+  Json layout{{"ranks", ranks}, {"pp", pp}, {"tp", tp}};
+  if (ranks / pp % 2 == 0 && dice.one_in(2)) layout["ep"] = 2;
+  if (dice.one_in(3)) layout["etp"] = layout.contains("ep") ? 1 : tp;
+  return layout;
+}
+
+Json draw_refit(Dice& dice, std::uint32_t gpus, std::uint32_t& ranks) {
+  const bool colocated = dice.one_in(4);
+  const std::uint32_t training = colocated ? gpus : dice.from_to(1, gpus - 1);
+  const std::uint32_t left = colocated ? gpus : gpus - training;
+  const std::uint32_t engine = dice.from_to(1, left);
+  const std::uint32_t engines = dice.from_to(1, left / engine);
+  ranks = colocated ? gpus : training + engines * engine;
+  Json refit{{"model", dice.pick<std::string>({"llama3_8b", "qwen3_30b_a3b"})},
+             {"training", draw_layout(dice, training)},
+             {"engine", draw_layout(dice, engine)},
+             {"engines", engines},
+             {"by", dice.pick<std::string>({"funnel", "ring", "ring_per_rail", "sharded", "sharded_matchings"})}};
+  if (colocated) refit["colocated"] = true;
+  if (dice.one_in(3)) refit["precision"] = dice.pick<std::string>({"bf16", "fp16", "fp32", "fp8"});
+  if (dice.one_in(4)) refit["share"] = 0.01;
+  if (dice.one_in(2)) refit["pieces"] = dice.from_to(1, 9);
+  return refit;
+}
+
 Json draw_collective(Dice& dice, std::uint32_t gpus, std::uint32_t& ranks) {
   ranks = dice.one_in(2) ? gpus : dice.from_to(2, gpus);
   const CollectiveOp op = draw_op(dice);
@@ -61,7 +89,11 @@ Json draw_collective(Dice& dice, std::uint32_t gpus, std::uint32_t& ranks) {
   if ((op == kBroadcast || op == kReduce || op == kGather || op == kScatter) && dice.one_in(2)) {
     call["root"] = dice.from_to(0, ranks - 1);
   }
-  if (op == kAllToAll && dice.one_in(4)) {
+  if (op == kAllToAll && gpus >= 2 && dice.one_in(4)) {
+    call["refit"] = draw_refit(dice, gpus, ranks);
+    call.erase("ranks");
+    call.erase("arrival_delay_us");
+  } else if (op == kAllToAll && dice.one_in(4)) {
     call["moe"] = draw_experts(dice, ranks);
   } else if (op != kBarrier) {
     call["bytes"] = dice.pick<std::uint64_t>({1, 13, 1000, 65536, 1000000, 1000000, 8 << 20});

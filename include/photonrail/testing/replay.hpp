@@ -5,7 +5,9 @@
 #include "photonrail/collective.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace photonrail::testing {
 
@@ -40,5 +42,15 @@ struct ReplayReport {
 ///   barrier may; at the end every member has what the call promises, and everything has arrived. Where a demand is
 ///   zero nothing is promised.
 [[nodiscard]] ReplayReport replay(const CollectiveCall& call, const SendPlan& plan, const ReplayOptions& options = {});
+
+/// A chunk of a plan that no operation describes: who has it at first, and who must have it in the end.
+struct PlacedChunk {
+  Bytes bytes{};
+  std::vector<Member> holders;  ///< ascending, at least one
+  std::vector<Member> needers;
+};
+/// The same checks for a plan that moves such chunks, by index.
+[[nodiscard]] ReplayReport replay(std::span<const PlacedChunk> chunks, const SendPlan& plan,
+                                  const ReplayOptions& options = {});
 
 }  // namespace photonrail::testing

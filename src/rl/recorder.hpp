@@ -1,0 +1,42 @@
+// Keeps the times of a reinforcement learning job's phases, step by step.
+#pragma once
+
+#include "rl/result.hpp"
+#include "rl/rollouts.hpp"
+#include "rl/schedule.hpp"
+#include "rl/spec.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace photonrail::rl {
+
+class Recorder {
+ public:
+  explicit Recorder(const RlSpec& spec);
+
+  /// A batch is taken for training.
+  void takes(const TakenBatch& batch, const Rollouts& rollouts, Time now);
+  void training_begins(Time now);
+  void training_ends(Time now);
+  void refit_begins(Time now) { refit_ = now; }
+  void refit_ends(Time now);
+  /// The engine begins a run, or stands still, and samples of it may wait for tools.
+  void engine(std::uint32_t engine, bool runs, bool waits_for_tools, Time now);
+  void tools(const ToolCache& cache);
+  [[nodiscard]] const RlResult& result() const { return result_; }
+
+ private:
+  void close(Time now);
+
+  RlResult result_;
+  bool open_ = false;  ///< the last step has not ended
+  Time ended_{};       ///< the step before
+  Time taken_{};       ///< the batch of the open step
+  Time training_{};    ///< its training began
+  Time trained_{};     ///< ... ended
+  Time refit_{};
+  std::vector<Time> stands_since_;  ///< by engine, for samples at tools; never: it does not
+};
+
+}  // namespace photonrail::rl

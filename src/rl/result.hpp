@@ -1,0 +1,39 @@
+// What a reinforcement learning job did, step by step.
+#pragma once
+
+#include "photonrail/units.hpp"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace photonrail::rl {
+
+struct RlStep {
+  Duration step{};               ///< from the end of the step before to that of its refit
+  Duration generation{};         ///< from the begin of its first sample to the end of its last
+  Duration log_probabilities{};  ///< with offloading, where engines share the GPUs
+  Duration training{};
+  Duration refit{};
+  double response_tokens = 0.0;   ///< of all samples
+  std::uint32_t longest = 0;      ///< tokens of the longest response
+  Duration tail{};                ///< from when nine tenths of its samples were complete to the last
+  std::uint32_t last_engine = 0;  ///< which completed the last sample
+  double slot_use = 0.0;          ///< mean time of a sample over `generation`
+  double staleness = 0.0;         ///< versions, mean of its samples
+  std::uint32_t most_stale = 0;
+  std::uint32_t dropped = 0;  ///< samples that were too old, and made again
+};
+
+struct RlResult {
+  std::uint32_t ranks = 0;
+  std::uint32_t samples = 0;  ///< of a step
+  std::vector<RlStep> steps;
+  std::vector<std::uint64_t> staleness;  ///< samples by versions
+  Duration tool_wait{};  ///< of engines that stood still while samples of theirs waited for tools, summed up
+  std::uint64_t tool_calls = 0;
+  std::uint64_t tool_hits = 0;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> hits_by_depth;  ///< calls, hits
+};
+
+}  // namespace photonrail::rl

@@ -11,12 +11,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace photonrail {
 
-/// Where a rank's time goes. The five add up to the makespan, to the picosecond.
+/// Where a rank's time goes. The six add up to the makespan, to the picosecond.
 struct RankTime {
   Duration compute{};                ///< a compute task runs
   Duration exposed_communication{};  ///< no compute runs, and bytes of an operation of this rank are on their way
@@ -25,12 +26,25 @@ struct RankTime {
   /// In place of one of the above: the rank's GPU has stopped, or, where the rank does not compute, a circuit of an
   /// operation of the rank has lost its light, and the failure is not yet detected.
   Duration detection{};
+  /// In place of peer_wait, under a workload that an agent decides: no launch is on the rank.
+  Duration idle{};
 
   [[nodiscard]] Duration total() const {
-    return compute + exposed_communication + reconfiguration_wait + peer_wait + detection;
+    return compute + exposed_communication + reconfiguration_wait + peer_wait + detection + idle;
   }
 
   friend bool operator==(const RankTime&, const RankTime&) = default;
+};
+
+/// The launches of one kind (WorkloadAgent::kinds()).
+struct LaunchTotals {
+  std::string kind;
+  std::uint64_t count = 0;
+  TotalTime time{};  ///< from the launch until all of its ranks are done, summed up
+  Duration longest{};
+  Bytes bytes{};  ///< on the wire, leaving GPUs
+
+  friend bool operator==(const LaunchTotals&, const LaunchTotals&) = default;
 };
 
 /// Traffic of one dimension.

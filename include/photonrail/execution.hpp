@@ -74,6 +74,8 @@ struct RunSpec {
   bool folding = true;
   /// The result says what bounds the run (RunResult::critical_path). It costs memory for each task, and time.
   bool critical_path = false;
+  /// Of an agent's workload: a run that has not ended by then is an error. None: it may take as long as it does.
+  std::optional<Time> horizon{};
 };
 
 }  // namespace photonrail

@@ -46,6 +46,9 @@ class TraceWriter : public Observer {
   void compute(const ComputeEvent& event) override;
   void operation(const OperationEvent& event) override;
   void circuit(const CircuitEvent& event) override;
+  void communicator(CommunicatorId id, const Communicator& group) override;
+  void launched(const LaunchEvent& event) override;
+  void launch_done(const LaunchEvent& event) override;
   void end(Time makespan) override;
 
   /// Throws ConfigError when the file cannot be written.

@@ -74,6 +74,7 @@ struct RunResult {
   std::vector<Duration> iterations;
   std::vector<RankTime> ranks;
   std::array<DimensionTraffic, kDimensionCount> traffic{};  ///< by Dimension
+  std::vector<LaunchTotals> launches;                       ///< of an agent's workload: by kind; else empty
   ReconfigurationSummary reconfigurations;
   /// (before, after) -> on each rank, from the end of the last rail operation of one dimension until every member has
   /// reached the first of the next: what could hide a reconfiguration. 0 when they overlap. Of all ranks, each length once,

@@ -9,6 +9,7 @@
 #include "photonrail/task_graph.hpp"
 #include "photonrail/training.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ struct ScenarioSource {
   friend bool operator==(const ScenarioSource&, const ScenarioSource&) = default;
 };
 
+class Workload;
+
 struct Scenario {
   std::string name = "unnamed";
   std::string why;
@@ -34,6 +37,9 @@ struct Scenario {
   ExecutorSpec executor{};
   CollectiveSpec collectives{};
   TaskGraph graph;
+  /// Null: every rank repeats its program of `graph`. Else an agent launches the work while the run goes on, and `graph` is
+  /// idle_graph() of the ranks (workload/agent.hpp).
+  std::shared_ptr<const Workload> workload{};
   std::vector<StageMemory> memory;   ///< of a generated training job: what a GPU of each pipeline stage holds; else empty
   std::optional<TrainingWork> work;  ///< of a generated training job: of one step
   std::vector<StragglerSpec> stragglers;

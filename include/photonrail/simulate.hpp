@@ -6,6 +6,7 @@
 #include "photonrail/observer.hpp"
 #include "photonrail/result.hpp"
 #include "photonrail/scenario.hpp"
+#include "photonrail/workload/agent.hpp"
 
 #include <span>
 
@@ -22,6 +23,11 @@ struct Registries {
 [[nodiscard]] RunResult simulate(const Scenario& scenario, std::span<Observer* const> observers = {});
 [[nodiscard]] RunResult simulate(const Scenario& scenario, std::span<Observer* const> observers,
                                  const Registries& registries);
+
+/// Runs an agent's workload on the ranks of the scenario, whose graph is idle_graph() and whose `workload` is null. Throws
+/// ConfigError, too, where a call of the agent is wrong or the agent throws what is no Error of this library.
+[[nodiscard]] RunResult simulate(const Scenario& scenario, WorkloadAgent& agent, std::span<Observer* const> observers = {},
+                                 const Registries& registries = {});
 
 /// Returns true when anything of the run is drawn, so that another RunSpec::seed may give another result: delays or the
 /// choice of stragglers, times of switches, delays and losses of messages of the control plane, routing of a mixture of

@@ -133,7 +133,11 @@ void ComputeStreams::start(RankId id, Stream which) {
   stream.reconfigurations = later_of(stream.next.cause, stream.freed).reconfigurations;
   take_next(id, which, stream);
   stream.started = run_.engine.now();
-  std::optional<Duration> time = time_of(id, graph_.program(id).task(stream.running), which);
+  if (run_.launches != nullptr) [[unlikely]] {
+    const LaunchTable::Place at = run_.launches->place(id, stream.running);
+    ranks_[id.index()].slowdown = at.launch->parts[at.part].slowdown;
+  }
+  std::optional<Duration> time = time_of(id, task_of(graph_, run_.launches, id, stream.running), which);
   if (which == Stream::kGpu) time = run_.stragglers.with_failures(id, stream.started, *time);
   if (which == Stream::kStorage) {
     run_.accounting.running_began(id, Dimension::kOther, stream.started);
@@ -196,7 +200,7 @@ void ComputeStreams::finish(std::uint64_t rank_and_stream) {
     run_.accounting.compute_ended(id, now);
     if (which == Stream::kGpu) run_.accounting.undetected(id, run_.stragglers.undetected(id, stream.started, now));
   }
-  run_.observers.notify([&](Observer& observer) { observer.compute({stream.started, now, id, task, which}); });
+  run_.observers.compute({stream.started, now, id, task, which});
   if (stream.has_next()) want_start(id);
   listener_.computed(id, task, cause);
 }

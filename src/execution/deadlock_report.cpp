@@ -41,9 +41,19 @@ std::vector<std::string> failed_nics(const fabric::Fabric& fabric, Time now) {
 
 }  // namespace
 
-std::string DeadlockReport::describe(RankId id, TaskId task) const {
-  const std::string_view name = graph_.program(id).name(task);
-  const std::string text = "rank " + std::to_string(id.value) + ", task " + std::to_string(task.value);
+std::string DeadlockReport::describe(RankId id, TaskId task, std::uint32_t launch) const {
+  std::string_view name;
+  std::string text = "rank " + std::to_string(id.value) + ", ";
+  if (run_.launches == nullptr) {
+    name = graph_.program(id).name(task);
+  } else {
+    const LaunchTable::Place at = run_.launches->place(id, LaunchId{launch});
+    if (at.launch == nullptr) return text + "launch " + std::to_string(launch) + ", which is over for it";
+    text += "launch " + std::to_string(launch) + ", ";
+    task = at.launch->local(task);
+    if (at.launch->graph != nullptr) name = at.launch->program(at.part).name(task);
+  }
+  text += "task " + std::to_string(task.value);
   return name.empty() ? text : text + " '" + std::string(name) + "'";
 }
 
@@ -82,18 +92,18 @@ std::vector<std::string> DeadlockReport::lines(std::size_t unfinished_ranks) con
     for (Member m = 0; m < op.members(); ++m) {
       if (op.transfer.started && op.transfer.left[m] == 0) continue;
       if (!op.present(m)) continue;
-      into.push_back(describe(op.rank(m), op.arrival.task(m)) + ": " + why_stuck(id, m, circuits.text));
+      into.push_back(describe(op.rank(m), op.arrival.task(m), op.key.iteration) + ": " + why_stuck(id, m, circuits.text));
     }
   }
   for (std::vector<std::string>* next : {&lacking, &others, &followers})
     lines.insert(lines.end(), std::make_move_iterator(next->begin()), std::make_move_iterator(next->end()));
   for (std::size_t r = 0; r < graph_.ranks(); ++r) {
     for (const ReadyTask& held : order_.held_back(RankId{r})) {
-      add(describe(RankId{r}, held.task) + ": is ready, but task " + std::to_string(order_.turn(RankId{r}).value) +
+      add(describe(RankId{r}, held.task, 0) + ": is ready, but task " + std::to_string(order_.turn(RankId{r}).value) +
           " comes first in the schedule of its rank");
     }
   }
-  if (lines.empty()) {
+  if (lines.empty() && run_.launches == nullptr) {
     add("no rank waits for another, yet " + std::to_string(unfinished_ranks) + " are not done");
   }
   const std::size_t more = lines.size() - std::min(lines.size(), kMaxLines);

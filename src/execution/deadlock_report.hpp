@@ -22,7 +22,8 @@ class DeadlockReport {
   [[nodiscard]] std::vector<std::string> lines(std::size_t unfinished_ranks) const;
 
  private:
-  [[nodiscard]] std::string describe(RankId id, TaskId task) const;
+  /// `launch`: of the task, in an agent's workload.
+  [[nodiscard]] std::string describe(RankId id, TaskId task, std::uint32_t launch) const;
   /// `circuits`: the text of CircuitService::missing() of the operation, asked once for all of its members.
   [[nodiscard]] std::string why_stuck(OpId id, Member member, const std::string& circuits) const;
 

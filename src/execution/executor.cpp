@@ -43,15 +43,20 @@ Executor::Executor(const TaskGraph& graph, const ExecutorOptions& options, const
       lockstep_(graph, run_, {circuits, streams_, progress_, starter_, *this}),
       issued_(graph.ranks()) {
   circuits.attach(transfers_, starter_);
+  ProgramListener& listener = *this;
+  if (options.agent != nullptr) launches_.emplace(*options.agent, *run_.launches, run_, listener, options.horizon);
 }
 
 void Executor::begin() {
   began_ = run_.engine.now();
-  progress_.begin();
+  launches_ ? launches_->begin() : progress_.begin();
 }
 
 // A buffered send may outlive its sender: it is over when its receive has got it.
-bool Executor::finished() const { return progress_.unfinished_ranks() == 0 && !run_.operations.any_live(); }
+bool Executor::finished() const {
+  const bool ended = launches_ ? launches_->ended() : progress_.unfinished_ranks() == 0;
+  return ended && !run_.operations.any_live();
+}
 
 void Executor::iteration_began(RankId id, std::uint32_t iteration, double slowdown) {
   order_.begin_iteration(id, iteration);
@@ -64,19 +69,20 @@ void Executor::all_ranks_finished() {
 
 // The first stay of a task: a computation goes to a stream, an operation of one rank has nothing to send and is over, and
 // every other operation waits for its turn and for its peers.
-void Executor::task_ready(RankId id, TaskId task, CriticalPathTag cause) {
-  const Task& t = graph_.program(id).task(task);
+void Executor::task_ready(RankId id, TaskId number, CriticalPathTag cause) {
+  const Task& t = task(id, number);
   if (t.kind == TaskKind::kCompute) {
-    streams_.enqueue(id, {task, cause}, t.stream);
-  } else if (run_.operations.group_size(id, t) == 1) {
-    complete_at_once(id, {task, cause});
+    streams_.enqueue(id, {number, cause}, t.stream);
+  } else if (run_.operations.group_size(id, t, iteration(id, number)) == 1) {
+    complete_at_once(id, {number, cause});
   } else {
-    reach(id, task, cause);
+    reach(id, number, cause);
   }
 }
 
 void Executor::complete(RankId id, TaskId task, CriticalPathTag cause) {
   circuits_.task_ended(id);
+  if (launches_) return launches_->complete(id, task, cause);
   options_.watch.completed(id, task, progress_.iteration(id), run_.engine.now());
   progress_.complete(id, task, cause);
 }
@@ -118,8 +124,8 @@ void Executor::reach(RankId id, TaskId task, CriticalPathTag cause) {
 }
 
 void Executor::arrive(RankId id, TaskId task, CriticalPathTag cause) {
-  const Task& t = graph_.program(id).task(task);
-  const auto [op_id, member] = run_.operations.seat(id, t, progress_.iteration(id));
+  const Task& t = this->task(id, task);
+  const auto [op_id, member] = run_.operations.seat(id, t, iteration(id, task));
   Operation& op = run_.operations[op_id];
   op.arrival.add(member, task);
   op.cause.extend({run_.engine.now(), cause.reconfigurations});
@@ -195,6 +201,7 @@ void Executor::member_done(OpId id, Member member) {
   const bool completes = !(op.arrival.sender_done() && member == 0);
   const std::uint32_t iteration = progress_.iteration(rank);
   const bool this_iteration = op.key.iteration == iteration;  // a buffered send may outlive its own
+  if (last && launches_) launches_->moved(rank, op.key.iteration, op.plan().wire_bytes());
   if (last) run_.accounting.operation_took(op.dimension(), now - op.transfer.started_at, op.copies);
   if (last) run_.operations.retire(id);
   // The order matters: the lanes are free, the operation is retired and the schedule has moved on before the completion
@@ -205,7 +212,10 @@ void Executor::member_done(OpId id, Member member) {
 }
 
 std::vector<std::string> Executor::stuck() const {
-  return DeadlockReport(graph_, run_, circuits_, order_).lines(progress_.unfinished_ranks());
+  if (!launches_) return DeadlockReport(graph_, run_, circuits_, order_).lines(progress_.unfinished_ranks());
+  std::vector<std::string> lines = DeadlockReport(graph_, run_, circuits_, order_).lines(0);
+  for (std::string& line : launches_->waiting()) lines.push_back(std::move(line));
+  return lines;
 }
 
 }  // namespace photonrail::execution

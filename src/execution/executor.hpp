@@ -5,6 +5,7 @@
 #include "execution/circuit_service.hpp"
 #include "execution/compute_streams.hpp"
 #include "execution/issue_order.hpp"
+#include "execution/launches.hpp"
 #include "execution/lockstep.hpp"
 #include "execution/lockstep_groups.hpp"
 #include "execution/rank_progress.hpp"
@@ -17,6 +18,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +32,8 @@ struct ExecutorOptions {
   const SlackProfile* slack = nullptr;           ///< when tasks are expected and due, of a profiling run; null: not known
   folding::OrderAmbiguity* ambiguity = nullptr;  ///< of a folded run, else null
   TailWatch watch{};                             ///< of a run that is stopped when it cannot end in time
+  WorkloadAgent* agent = nullptr;                ///< null: the ranks repeat their programs
+  std::optional<Time> horizon{};                 ///< of the agent's run
 };
 
 class Executor : private ProgramListener, private ComputeListener, private MemberListener {
@@ -46,11 +50,17 @@ class Executor : private ProgramListener, private ComputeListener, private Membe
   [[nodiscard]] bool finished() const;
   /// Asks ExecutorOptions::watch.
   [[nodiscard]] bool is_late() const { return options_.watch.is_late(); }
-  [[nodiscard]] std::uint64_t tasks_done() const { return progress_.tasks_done(); }
-  [[nodiscard]] std::uint64_t tasks() const { return graph_.task_count() * options_.profile.iterations; }
-  /// When the last rank ended each iteration.
-  [[nodiscard]] const std::vector<Time>& iteration_ends() const { return progress_.iteration_ends(); }
-  [[nodiscard]] CriticalPathTag last_cause() const { return progress_.last_cause(); }
+  [[nodiscard]] std::uint64_t tasks_done() const { return launches_ ? launches_->tasks_done() : progress_.tasks_done(); }
+  [[nodiscard]] std::uint64_t tasks() const {
+    return launches_ ? launches_->tasks() : graph_.task_count() * options_.profile.iterations;
+  }
+  /// When the last rank ended each iteration; or, one, when the agent's workload ended.
+  [[nodiscard]] const std::vector<Time>& ends() const { return launches_ ? launches_->end() : progress_.iteration_ends(); }
+  [[nodiscard]] CriticalPathTag last_cause() const { return launches_ ? launches_->last_cause() : progress_.last_cause(); }
+  /// By kind; none where the ranks repeat their programs.
+  [[nodiscard]] std::vector<LaunchTotals> launch_totals() const {
+    return launches_ ? launches_->totals() : std::vector<LaunchTotals>{};
+  }
   [[nodiscard]] const CapacityLoads& loads() const { return transfers_.loads(); }
 
   /// Each rank that cannot go on: its task, its group, and what it waits for.
@@ -64,6 +74,11 @@ class Executor : private ProgramListener, private ComputeListener, private Membe
   void computed_by_all(const LockstepGroup& group, TaskId task, CriticalPathTag cause) override;
   void member_done(OpId op, Member member) override;
   [[nodiscard]] bool all_done(OpId op, const LockstepGroup& members) override { return lockstep_.end(op, members); }
+  [[nodiscard]] const Task& task(RankId id, TaskId number) const { return task_of(graph_, run_.launches, id, number); }
+  /// The iteration of the rank, or the launch of its task.
+  [[nodiscard]] std::uint32_t iteration(RankId id, TaskId number) const {
+    return launches_ ? run_.launches->place(id, number).launch->id.value : progress_.iteration(id);
+  }
   void exchange_began(RankId rank, Dimension d) override { streams_.exchange_began(rank, d); }
   void exchange_ended(RankId rank, Dimension d) override { streams_.exchange_ended(rank, d); }
 
@@ -85,6 +100,7 @@ class Executor : private ProgramListener, private ComputeListener, private Membe
   CircuitService& circuits_;
   IssueOrder order_;
   RankProgress progress_;
+  std::optional<Launches> launches_;  // in place of progress_
   ComputeStreams streams_;
   Transfers transfers_;
   Starter starter_;

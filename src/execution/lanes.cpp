@@ -54,7 +54,9 @@ void Lanes::check_order(const Lane& lane, const Ready& ready) const {
   if (tied) ambiguity_->report("two operations want one lane at one instant, and the programs do not order them");
 }
 
+// Communicators of launches come during the run.
 void Lanes::enqueue(OpId id, const Operation& op) {
+  if (per_communicator_ && op.key.communicator.index() >= lanes_.size()) lanes_.resize(op.key.communicator.index() + 1);
   const Ready ready = key(id, op);
   each_lane(op, [&](Lane& lane) {
     if (ambiguity_ != nullptr && !(per_communicator_ && shares(op))) check_order(lane, ready);

@@ -24,32 +24,39 @@ MemberBox box_of(const Fabric& fabric, std::span<const GpuId> gpus) {
 }  // namespace
 
 OperationTable::OperationTable(const TaskGraph& graph, const folding::MemberPlacement& placement, const Fabric& fabric,
-                               PlanCache& plans, folding::OrderAmbiguity* ambiguity)
-    : graph_(graph),
-      placement_(placement),
-      fabric_(fabric),
-      plans_(plans),
-      ambiguity_(ambiguity),
-      groups_(graph.communicators().size()) {
+                               PlanCache& plans, folding::OrderAmbiguity* ambiguity, LaunchTable* launches)
+    : graph_(graph), placement_(placement), fabric_(fabric), plans_(plans), ambiguity_(ambiguity), launches_(launches) {
+  groups_.reserve(graph.communicators().size());
   for (std::size_t c = 0; c < graph.communicators().size(); ++c) {
-    const std::span<const GpuId> group = gpus(CommunicatorId{c});
-    const Communicator& communicator = graph.communicators()[c];
-    groups_[c].gpus = group;
-    groups_[c].members = communicator.members.data();
-    groups_[c].ranks = static_cast<Member>(communicator.members.size());
-    groups_[c].point_to_point = communicator.point_to_point;
-    groups_[c].crosses =
-        std::any_of(group.begin(), group.end(), [&](GpuId gpu) { return fabric.crossing(group.front(), gpu).has_value(); });
-    if (graph.demands() != nullptr) {
-      for (const GpuId gpu : group) servers_.push_back(fabric.plant().server_of(gpu));
-    }
-    groups_[c].layout = plans.layout(group, fabric.spec().gpus_per_server, box_of(fabric, group));
+    const std::span<const GpuId> group = placement.group(CommunicatorId{c});
+    groups_.push_back(group_of(graph.communicators()[c], group));
+    if (graph.demands() == nullptr) continue;
+    for (const GpuId gpu : group) servers_.push_back(fabric.plant().server_of(gpu));
   }
   if (plans.spec().straggler == StragglerChoice::kPredicted) last_arrival_.resize(graph.communicators().size());
 }
 
+OperationTable::Group OperationTable::group_of(const Communicator& communicator, std::span<const GpuId> gpus) const {
+  Group group;
+  group.gpus = gpus;
+  group.members = communicator.members.data();
+  group.ranks = static_cast<Member>(communicator.members.size());
+  group.point_to_point = communicator.point_to_point;
+  group.crosses =
+      std::any_of(gpus.begin(), gpus.end(), [&](GpuId gpu) { return fabric_.crossing(gpus.front(), gpu).has_value(); });
+  group.layout = plans_.layout(gpus, fabric_.spec().gpus_per_server, box_of(fabric_, gpus));
+  return group;
+}
+
+void OperationTable::add_group(CommunicatorId id) {
+  PHOTONRAIL_CHECK(launches_ != nullptr && id.index() == groups_.size());
+  groups_.push_back(group_of(launches_->groups()[id], launches_->groups().gpus(id)));
+  if (!more_open_.empty()) more_open_.resize(groups_.size());
+  if (plans_.spec().straggler == StragglerChoice::kPredicted) last_arrival_.resize(groups_.size());
+}
+
 Seat OperationTable::seat(RankId rank, const Task& task, std::uint32_t iteration) {
-  const CommunicatorId communicator = graph_.communicator(rank, task.slot);
+  const CommunicatorId communicator = communicator_of(rank, task, iteration);
   return {find_or_make({communicator, task.tag, task.match, iteration}, task), member_of(communicator, rank, task)};
 }
 
@@ -76,7 +83,7 @@ double OperationTable::flops(RankId rank, const Task& task, std::uint32_t iterat
 void OperationTable::identify(OperationIdentity& op, const OperationKey& key, const Task& task) {
   op.key = key;
   op.op = task.kind == TaskKind::kCollective ? task.op : CollectiveOp::kSend;
-  op.communicator = &graph_.communicators()[key.communicator.index()];
+  op.communicator = &communicator(key.communicator);
   const Group& group = groups_[key.communicator.index()];
   op.gpus = group.gpus;
   op.ranks = group.ranks;
@@ -176,7 +183,7 @@ std::optional<Member> OperationTable::expected_straggler(CommunicatorId communic
   const CollectiveSpec& spec = plans_.spec();
   if (spec.straggler == StragglerChoice::kPredicted) return last_arrival_[communicator.index()];
   if (spec.straggler == StragglerChoice::kEager) return std::nullopt;
-  const std::vector<RankId>& members = graph_.communicators()[communicator.index()].members;
+  const std::vector<RankId>& members = this->communicator(communicator).members;
   const auto found = std::lower_bound(members.begin(), members.end(), spec.straggler_rank);
   if (found == members.end() || *found != spec.straggler_rank) return std::nullopt;
   return static_cast<Member>(found - members.begin());

@@ -1,6 +1,7 @@
 // The table of operations in progress, by number and by key.
 #pragma once
 
+#include "execution/launch_table.hpp"
 #include "execution/operation.hpp"
 #include "fabric/fabric.hpp"
 #include "folding/member_placement.hpp"
@@ -24,13 +25,17 @@ struct Seat {
 /// Creates and retires operations. References to an operation stay valid until it is retired.
 class OperationTable {
  public:
-  /// All must outlive the object. `ambiguity`: of a folded run, else null.
+  /// All must outlive the object. `ambiguity`: of a folded run, else null. `launches`: of an agent's workload, whose groups
+  /// come by add_group(), else null.
   OperationTable(const TaskGraph& graph, const folding::MemberPlacement& placement, const fabric::Fabric& fabric,
-                 PlanCache& plans, folding::OrderAmbiguity* ambiguity);
+                 PlanCache& plans, folding::OrderAmbiguity* ambiguity, LaunchTable* launches = nullptr);
+
+  /// A communicator of LaunchTable::groups(). REQUIRES: it is the next.
+  void add_group(CommunicatorId id);
 
   [[nodiscard]] Operation& operator[](OpId id) { return *pool_[id]; }
   [[nodiscard]] const Operation& operator[](OpId id) const { return *pool_[id]; }
-  /// The operation that a rank's task belongs to. The first task of an operation creates it.
+  /// The operation that a rank's task belongs to. The first task of an operation creates it. `iteration`: or launch.
   [[nodiscard]] Seat seat(RankId rank, const Task& task, std::uint32_t iteration);
   void retire(OpId id);
   /// Declares the one missing member the straggler and selects the plan for it. REQUIRES: the operation has no plan, and
@@ -48,10 +53,12 @@ class OperationTable {
   /// Live operations in the order of their creation.
   [[nodiscard]] std::vector<OpId> live() const;
   /// The number of GPUs of the communicator of a task.
-  [[nodiscard]] std::size_t group_size(RankId rank, const Task& task) const {
-    return groups_[graph_.communicator(rank, task.slot).index()].gpus.size();
+  [[nodiscard]] std::size_t group_size(RankId rank, const Task& task, std::uint32_t iteration) const {
+    return groups_[communicator_of(rank, task, iteration).index()].gpus.size();
   }
-  [[nodiscard]] std::span<const GpuId> gpus(CommunicatorId communicator) const { return placement_.group(communicator); }
+  [[nodiscard]] std::span<const GpuId> gpus(CommunicatorId communicator) const {
+    return groups_[communicator.index()].gpus;
+  }
   /// Returns true when some pair of the communicator leaves its server.
   [[nodiscard]] bool crosses(CommunicatorId communicator) const { return groups_[communicator.index()].crosses; }
   /// The same of the communicator of a task.
@@ -77,6 +84,15 @@ class OperationTable {
     OpId spare = kNoOp;      // of a group inside a server: its last operation, which lies in the cache when the next comes
   };
 
+  [[nodiscard]] CommunicatorId communicator_of(RankId rank, const Task& task, std::uint32_t iteration) const {
+    if (launches_ == nullptr) [[likely]]
+      return graph_.communicator(rank, task.slot);
+    return launches_->communicator(rank, task.slot, iteration);
+  }
+  [[nodiscard]] const Communicator& communicator(CommunicatorId id) const {
+    return launches_ == nullptr ? graph_.communicators()[id.index()] : launches_->groups()[id];
+  }
+  [[nodiscard]] Group group_of(const Communicator& communicator, std::span<const GpuId> gpus) const;
   [[nodiscard]] OpId find(const OperationKey& key) const;
   void open(const OperationKey& key, OpId id);
   void close(CommunicatorId communicator, OpId id);
@@ -92,6 +108,7 @@ class OperationTable {
   const fabric::Fabric& fabric_;
   PlanCache& plans_;
   folding::OrderAmbiguity* ambiguity_;
+  LaunchTable* launches_;
   std::vector<std::uint32_t> servers_;               // of the GPUs of placement_, where tasks name traffic matrices
   std::vector<Group> groups_;                        // by communicator
   std::vector<std::optional<Member>> last_arrival_;  // by communicator, where it is used to predict

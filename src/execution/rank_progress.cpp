@@ -13,7 +13,7 @@ RankProgress::RankProgress(const TaskGraph& graph, std::uint32_t iterations, con
       ranks_(graph.ranks()),
       iteration_ends_(iterations, Time{}) {
   joins_.reserve(graph.programs().size());
-  for (const Program& program : graph.programs()) joins_.push_back(joins_of(program));
+  for (const Program& program : graph.programs()) joins_.push_back(ProgramJoins::of(program));
   std::size_t waits = 0;
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     ranks_[r].waits_at = waits;
@@ -21,20 +21,6 @@ RankProgress::RankProgress(const TaskGraph& graph, std::uint32_t iterations, con
   }
   // Counters of all ranks lie in one array. A task with one predecessor needs none: its completion makes it ready.
   waits_.resize(waits);
-}
-
-// Ranks that run one program share these tables; only the counters are of a rank.
-RankProgress::Joins RankProgress::joins_of(const Program& program) {
-  Joins joins;
-  const std::span<const Task> tasks = program.tasks();
-  joins.number.resize(tasks.size());
-  for (std::size_t t = 0; t < tasks.size(); ++t) {
-    if (tasks[t].waits == 0) joins.first.emplace_back(t);
-    if (tasks[t].waits < 2) continue;
-    joins.number[t] = static_cast<std::uint32_t>(joins.waits.size());
-    joins.waits.push_back(tasks[t].waits);
-  }
-  return joins;
 }
 
 void RankProgress::begin() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "execution/critical_path.hpp"
+#include "execution/program_joins.hpp"
 #include "execution/run_context.hpp"
 #include "photonrail/task_graph.hpp"
 
@@ -50,13 +51,6 @@ class RankProgress {
   [[nodiscard]] CriticalPathTag last_cause() const { return last_cause_; }
 
  private:
-  // Has the joins of a program, which many ranks share. Most tasks wait for one other: only those that wait for more are
-  // counted.
-  struct Joins {
-    std::vector<TaskId> first;          // wait for nothing
-    std::vector<std::uint32_t> number;  // by task: among those that wait for several, where it does
-    std::vector<std::uint32_t> waits;   // by number: predecessors
-  };
   // Holds the task that completed at the last instant, most often one, for tasks that wait for more.
   struct alignas(64) Rank {
     std::size_t waits_at = 0;  // into waits_
@@ -68,8 +62,7 @@ class RankProgress {
     bool together = false;      // the first rank of its LockstepGroup has the state of this one
   };
 
-  [[nodiscard]] static Joins joins_of(const Program& program);
-  [[nodiscard]] const Joins& joins(RankId id) const { return joins_[graph_.program_of(id).index()]; }
+  [[nodiscard]] const ProgramJoins& joins(RankId id) const { return joins_[graph_.program_of(id).index()]; }
   void begin_iteration(RankId id, CriticalPathTag cause);
   void release_first(RankId id, CriticalPathTag cause);
   void end_stall(std::uint64_t reconfigurations_and_rank);
@@ -87,9 +80,9 @@ class RankProgress {
   std::uint32_t iterations_;
   RunContext run_;
   ProgramListener& listener_;
-  std::vector<Joins> joins_;  // by program
+  std::vector<ProgramJoins> joins_;  // by program
   std::vector<Rank> ranks_;
-  std::vector<std::uint32_t> waits_;                  // of all ranks, each by number of Joins: predecessors to go
+  std::vector<std::uint32_t> waits_;                  // of all ranks, each by number of ProgramJoins: predecessors to go
   std::vector<std::vector<ReadyTask>> more_joining_;  // by rank; empty until a rank has several
   std::size_t finished_ = 0;
   std::uint64_t tasks_done_ = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/engine.hpp"
+#include "execution/launch_table.hpp"
 #include "execution/lockstep_groups.hpp"
 #include "execution/observer_list.hpp"
 #include "execution/operation_table.hpp"
@@ -23,6 +24,7 @@ struct RunContext {
   const ObserverList& observers;
   bool remembers_loads = false;              ///< CapacityLoads::load_of() will be asked
   const LockstepGroups* lockstep = nullptr;  ///< null: every rank is run by itself
+  LaunchTable* launches = nullptr;           ///< null: the ranks repeat their programs
 
   /// The ranks that may run as one whose communicator this is, or null.
   [[nodiscard]] const LockstepGroup* group_of(CommunicatorId communicator) const {

@@ -1,6 +1,7 @@
 #include "photonrail/study/ccl_bench.hpp"
 
 #include "json/json.hpp"
+#include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
 #include "report/intervals.hpp"
 
@@ -188,6 +189,9 @@ void CclBenchObserver::compute(const ComputeEvent& event) {
 }
 
 void CclBenchObserver::operation(const OperationEvent& event) {
+  if (event.launch != kNoLaunch) {
+    throw ConfigError("workload", "CCL-Bench measures a step that repeats, and an agent's workload has none");
+  }
   if (!state_->counts(event.rank)) return;
   const auto key = std::pair{event.rank, event.sequence};
   if (event.state == OperationEvent::State::kArrived) {

@@ -14,18 +14,25 @@ bool has_detection(const RunResult& result) {
                      [](const RankTime& rank) { return rank.detection > Duration{}; });
 }
 
+bool has_idle(const RunResult& result) {
+  return std::any_of(result.ranks.begin(), result.ranks.end(), [](const RankTime& rank) { return rank.idle > Duration{}; });
+}
+
 Json rank_spread_json(const RunResult& result) {
   Json spread = Json::object();
   if (result.ranks.empty()) return spread;
-  constexpr std::array<std::pair<const char*, Duration RankTime::*>, 5> kParts{
+  constexpr std::array<std::pair<const char*, Duration RankTime::*>, 6> kParts{
       {{"compute", &RankTime::compute},
        {"exposed_communication", &RankTime::exposed_communication},
        {"reconfiguration_wait", &RankTime::reconfiguration_wait},
        {"peer_wait", &RankTime::peer_wait},
-       {"detection", &RankTime::detection}}};
+       {"detection", &RankTime::detection},
+       {"idle", &RankTime::idle}}};
   const bool detection = has_detection(result);
+  const bool idle = has_idle(result);
   for (const auto& [name, part] : kParts) {
     if (part == &RankTime::detection && !detection) continue;
+    if (part == &RankTime::idle && !idle) continue;
     std::vector<Duration> times;
     times.reserve(result.ranks.size());
     for (const RankTime& rank : result.ranks) times.push_back(rank.*part);

@@ -40,13 +40,15 @@ Json seconds(const std::vector<Duration>& durations) {
   return list;
 }
 
-// `detection`: of a run in which failures were not detected at once; others have no such entry.
-Json parts(const RankTime& time, bool detection) {
+// `detection`: of a run in which failures were not detected at once; `idle`: of an agent's workload; others have no such
+// entries.
+Json parts(const RankTime& time, bool detection, bool idle) {
   Json parts{{"compute", to_seconds(time.compute)},
              {"exposed_communication", to_seconds(time.exposed_communication)},
              {"reconfiguration_wait", to_seconds(time.reconfiguration_wait)},
              {"peer_wait", to_seconds(time.peer_wait)}};
   if (detection) parts.insert("detection", to_seconds(time.detection));
+  if (idle) parts.insert("idle", to_seconds(time.idle));
   return parts;
 }
 
@@ -69,15 +71,19 @@ struct RankClass {
   }
 };
 
-std::array<std::int64_t, 5> key_of(const RankTime& time) {
-  return {time.compute.count(), time.exposed_communication.count(), time.reconfiguration_wait.count(),
-          time.peer_wait.count(), time.detection.count()};
+std::array<std::int64_t, 6> key_of(const RankTime& time) {
+  return {time.compute.count(),
+          time.exposed_communication.count(),
+          time.reconfiguration_wait.count(),
+          time.peer_wait.count(),
+          time.detection.count(),
+          time.idle.count()};
 }
 
 // One row for all ranks with the same times, in the order of the first of each: of a folded run they are few.
 Json rank_classes(const RunResult& result) {
   std::vector<RankClass> classes;
-  std::map<std::array<std::int64_t, 5>, std::size_t> known;
+  std::map<std::array<std::int64_t, 6>, std::size_t> known;
   for (std::size_t r = 0; r < result.ranks.size(); ++r) {
     const auto [entry, fresh] = known.try_emplace(key_of(result.ranks[r]), classes.size());
     if (fresh) classes.push_back({&result.ranks[r]});
@@ -88,7 +94,7 @@ Json rank_classes(const RunResult& result) {
     of.end_range();
     of.ranges.pop_back();
     Json& row = list.push_back(Json{{"ranks", of.ranges}, {"count", of.count}});
-    const Json times = parts(*of.time, report::has_detection(result));
+    const Json times = parts(*of.time, report::has_detection(result), report::has_idle(result));
     for (const auto& [part, seconds] : times.members()) row[part] = seconds;
   }
   return list;
@@ -108,6 +114,20 @@ Json communication(const RunResult& result) {
         {"commands", report::commands_for(result, d)}};
   }
   return by_dimension;
+}
+
+// Kinds that were launched.
+Json launches(const RunResult& result) {
+  Json list = Json::array();
+  for (const LaunchTotals& of : result.launches) {
+    if (of.count == 0) continue;
+    list.push_back(Json{{"kind", of.kind},
+                        {"count", of.count},
+                        {"time_s", to_seconds(of.time)},
+                        {"longest_s", to_seconds(of.longest)},
+                        {"bytes", of.bytes.count}});
+  }
+  return list;
 }
 
 Json reconfigurations(const ReconfigurationSummary& summary) {
@@ -201,7 +221,8 @@ Json jobs(const RunResult& result) {
     entry["simulated"] = report::simulated_json(job);
     report::add_training(job, entry);
     entry["iteration_s"] = seconds(job.iterations);
-    entry["per_rank_mean_s"] = parts(job.mean_rank_time(), report::has_detection(job));
+    entry["per_rank_mean_s"] = parts(job.mean_rank_time(), report::has_detection(job), report::has_idle(job));
+    if (!job.launches.empty()) entry["launches"] = launches(job);
     entry["communication"] = communication(job);
     entry["reconfigurations"] = reconfigurations(job.reconfigurations);
   }
@@ -243,8 +264,9 @@ Json result_json(const RunResult& result, bool lists) {
   json["simulated"] = simulated_json(result);
   add_training(result, json);
   json["infeasible"] = result.infeasible.empty() ? Json(nullptr) : Json(result.infeasible);
-  json["per_rank_mean_s"] = parts(result.mean_rank_time(), report::has_detection(result));
+  json["per_rank_mean_s"] = parts(result.mean_rank_time(), report::has_detection(result), report::has_idle(result));
   json["per_rank_spread_s"] = rank_spread_json(result);
+  if (!result.launches.empty()) json["launches"] = launches(result);
   json["communication"] = communication(result);
   json["reconfigurations"] = reconfigurations(result.reconfigurations);
   if (result.utilisation) json["utilisation"] = utilisation_json(*result.utilisation);

@@ -33,11 +33,12 @@ struct Part {
   const char* colour;  ///< SGR code
   const char* label;
 };
-constexpr std::array<Part, 5> kParts{{{&RankTime::compute, "█", "34", "compute"},
+constexpr std::array<Part, 6> kParts{{{&RankTime::compute, "█", "34", "compute"},
                                       {&RankTime::exposed_communication, "▒", "33", "exposed communication"},
                                       {&RankTime::reconfiguration_wait, "╳", "31", "reconfiguration wait"},
                                       {&RankTime::peer_wait, "·", "90", "waiting for peers"},
-                                      {&RankTime::detection, "?", "35", "failure not detected"}}};
+                                      {&RankTime::detection, "?", "35", "failure not detected"},
+                                      {&RankTime::idle, " ", "90", "idle"}}};
 
 struct Row {
   std::string label;
@@ -135,8 +136,10 @@ std::string paint(const std::string& text, const char* colour, bool coloured) {
 void add_shares(Rows& rows) {
   rows.heading("share of the time");
   const bool detection = std::any_of(rows.runs().begin(), rows.runs().end(), report::has_detection);
+  const bool idle = std::any_of(rows.runs().begin(), rows.runs().end(), report::has_idle);
   for (const Part& part : kParts) {
     if (part.time == &RankTime::detection && !detection) continue;
+    if (part.time == &RankTime::idle && !idle) continue;
     rows.add(std::string("  ") + part.glyph + " " + part.label, [&part](const RunResult& run) {
       const RankTime mean = run.mean_rank_time();
       return share_of(mean.*part.time, mean.total());

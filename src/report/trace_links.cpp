@@ -41,7 +41,7 @@ void write_lit_ports(std::span<const CircuitEvent> events, std::uint32_t process
   }
 }
 
-void write_bytes_in_flight(const TaskGraph& graph, std::span<const OperationEvent> events, std::uint32_t process,
+void write_bytes_in_flight(const SeenTasks& seen, std::span<const OperationEvent> events, std::uint32_t process,
                            TraceText& text) {
   struct Flight {
     std::size_t members_done = 0;
@@ -59,12 +59,12 @@ void write_bytes_in_flight(const TaskGraph& graph, std::span<const OperationEven
     text.counter(process, at, "bytes in flight", values);
   };
   for (const OperationEvent& event : events) {
-    const Communicator& group = graph.communicators()[event.communicator.index()];
+    const Communicator& group = seen.group(event.communicator);
     const auto d = static_cast<std::size_t>(group.dimension);
     Flight& flight = flights[event.sequence];
     if (event.state == OperationEvent::State::kRunning && !flight.running) {
       flight.running = used[d] = true;
-      flight.bytes = graph.program(event.rank).task(event.task).size().count;
+      flight.bytes = seen.task(event.rank, event.task, event.launch).size().count;
       bytes[d] += flight.bytes;
       tell(event.at);
     }

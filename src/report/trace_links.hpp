@@ -2,6 +2,7 @@
 #pragma once
 
 #include "photonrail/observer.hpp"
+#include "report/seen_tasks.hpp"
 #include "report/trace_text.hpp"
 
 #include <array>
@@ -37,7 +38,7 @@ void write_lit_ports(std::span<const CircuitEvent> events, std::uint32_t process
 
 /// "bytes in flight" by dimension: of operations between the first member that has bytes on their way and the last that is
 /// done. The size of an operation is what its task says.
-void write_bytes_in_flight(const TaskGraph& graph, std::span<const OperationEvent> events, std::uint32_t process,
+void write_bytes_in_flight(const SeenTasks& seen, std::span<const OperationEvent> events, std::uint32_t process,
                            TraceText& text);
 
 }  // namespace photonrail::report

@@ -2,7 +2,9 @@
 #include "json/json.hpp"
 #include "photonrail/report.hpp"
 #include "report/replace_file.hpp"
+#include "report/seen_tasks.hpp"
 #include "report/trace_faults.hpp"
+#include "report/trace_launches.hpp"
 #include "report/trace_links.hpp"
 #include "report/trace_text.hpp"
 
@@ -17,7 +19,7 @@ namespace photonrail {
 
 struct TraceWriter::State {
   TraceWriter::Options options;
-  TaskGraph graph;
+  report::SeenTasks seen;
   std::string cluster = "{}";  ///< JSON
   std::vector<bool> hosts{};   ///< by rank: whether it is a host of storage
   std::uint32_t ports_per_server = 1;
@@ -33,6 +35,7 @@ struct TraceWriter::State {
 
 namespace {
 
+using report::SeenTasks;
 using report::TraceText;
 
 // Process and thread numbers start at 1: 0 is the idle process in the viewers.
@@ -61,47 +64,42 @@ class Lanes {
 };
 
 // Rails come after the ranks, and after them what is of the whole job.
-std::uint32_t rail_process(const TaskGraph& graph, RailId rail) {
-  return static_cast<std::uint32_t>(graph.ranks()) + 1 + rail.value;
+std::uint32_t rail_process(const SeenTasks& seen, RailId rail) {
+  return static_cast<std::uint32_t>(seen.ranks()) + 1 + rail.value;
 }
 
 std::uint32_t lane_thread(Dimension d, std::uint32_t lane) {
   return kFirstLane + static_cast<std::uint32_t>(d) + lane * kDimensionCount;
 }
 
-std::string task_label(const TaskGraph& graph, RankId rank, TaskId task, std::string_view fallback) {
-  const std::string_view given = graph.program(rank).name(task);
-  return std::string(given.empty() ? fallback : given);
-}
-
 /// Whether a rank's streams are shown, by rank.
-std::vector<bool> shown_ranks(const TaskGraph& graph, const TraceWriter::Options& options) {
-  std::vector<bool> shown(graph.ranks(), options.ranks.empty());
+std::vector<bool> shown_ranks(const SeenTasks& seen, const TraceWriter::Options& options) {
+  std::vector<bool> shown(seen.ranks(), options.ranks.empty());
   for (const RankId rank : options.ranks) {
     if (rank.index() < shown.size()) shown[rank.index()] = true;
   }
   return shown;
 }
 
-void write_computes(const TaskGraph& graph, const std::vector<ComputeEvent>& events, const std::vector<bool>& shown,
+void write_computes(const SeenTasks& seen, const std::vector<ComputeEvent>& events, const std::vector<bool>& shown,
                     const std::vector<bool>& hosts, TraceText& text) {
-  std::vector<bool> has_host(graph.ranks());
-  std::vector<bool> has_storage(graph.ranks());
+  std::vector<bool> has_host(seen.ranks());
+  std::vector<bool> has_storage(seen.ranks());
   for (const ComputeEvent& event : events) {
     if (!shown[event.rank.index()]) continue;
     const std::uint32_t process = process_of(event.rank);
     if (event.stream == Stream::kStorage) {
       has_storage[event.rank.index()] = true;
       text.span({process, kStorageThread}, event.start, event.finish, "storage",
-                task_label(graph, event.rank, event.task, "storage"), {});
+                seen.label(event.rank, event.task, event.launch, "storage"), {});
       continue;
     }
     const bool host = event.stream == Stream::kHost;
     if (host) has_host[event.rank.index()] = true;
     text.span({process, host ? kHostThread : kComputeThread}, event.start, event.finish, "compute",
-              task_label(graph, event.rank, event.task, "compute"), {});
+              seen.label(event.rank, event.task, event.launch, "compute"), {});
   }
-  for (std::size_t r = 0; r < graph.ranks(); ++r) {
+  for (std::size_t r = 0; r < seen.ranks(); ++r) {
     if (!shown[r]) continue;
     const std::uint32_t process = process_of(RankId{r});
     text.name_process(process, "rank " + std::to_string(r) + (hosts[r] ? " (storage host)" : ""));
@@ -114,8 +112,8 @@ void write_computes(const TaskGraph& graph, const std::vector<ComputeEvent>& eve
 /// Turns the states of operations into spans: waiting for peers, waiting for circuits, and the operation itself.
 class OperationSpans {
  public:
-  OperationSpans(const TaskGraph& graph, const std::vector<bool>& shown, const report::LitCircuits& lit, TraceText& text)
-      : graph_(graph), shown_(shown), lit_(lit), text_(text), lanes_(graph.ranks()) {}
+  OperationSpans(const SeenTasks& seen, const std::vector<bool>& shown, const report::LitCircuits& lit, TraceText& text)
+      : seen_(seen), shown_(shown), lit_(lit), text_(text), lanes_(seen.ranks()) {}
 
   void add(const OperationEvent& event) {
     if (!shown_[event.rank.index()]) return;
@@ -150,14 +148,12 @@ class OperationSpans {
     std::uint32_t lane = 0;
   };
 
-  [[nodiscard]] const Communicator& group(const OperationEvent& event) const {
-    return graph_.communicators()[event.communicator.index()];
-  }
+  [[nodiscard]] const Communicator& group(const OperationEvent& event) const { return seen_.group(event.communicator); }
   Lanes& lanes_of(const OperationEvent& event) {
     return lanes_[event.rank.index()][static_cast<std::size_t>(group(event).dimension)];
   }
   [[nodiscard]] std::string label(const OperationEvent& event) const {
-    return task_label(graph_, event.rank, event.task, name(event.op));
+    return seen_.label(event.rank, event.task, event.launch, name(event.op));
   }
 
   [[nodiscard]] TraceText::Thread thread_of(const Open& open) const {
@@ -182,7 +178,7 @@ class OperationSpans {
     if (next.state != OperationEvent::State::kRunning) return;
     const auto lit = lit_.last(next.communicator, next.at);
     if (!lit || lit->at <= open.last.at) return;  // lit before the wait began: it waited for a port
-    const TraceText::Thread port{rail_process(graph_, lit->rail), lit->from.value + 1};
+    const TraceText::Thread port{rail_process(seen_, lit->rail), lit->from.value + 1};
     text_.arrow(port, lit->at - Duration{1}, thread_of(open), next.at, "circuit", ++circuits_);
   }
 
@@ -205,7 +201,7 @@ class OperationSpans {
 
   void write(const Open& open, Time until, std::string_view category, const std::string& name_of_span) {
     const OperationEvent& event = open.last;
-    const Task& task = graph_.program(event.rank).task(event.task);
+    const Task& task = seen_.task(event.rank, event.task, event.launch);
     const TraceText::Thread thread{process_of(event.rank), lane_thread(group(event).dimension, open.lane)};
     text_.span(thread, event.at, until, category, name_of_span,
                {{"op", name(event.op)}, {"group", group(event).name}, {"bytes", std::to_string(task.size().count)}});
@@ -225,7 +221,7 @@ class OperationSpans {
     Time at{};
   };
 
-  const TaskGraph& graph_;
+  const SeenTasks& seen_;
   const std::vector<bool>& shown_;
   const report::LitCircuits& lit_;
   TraceText& text_;
@@ -238,8 +234,8 @@ class OperationSpans {
 /// A process per rail, a thread per transmit port.
 class CircuitSpans {
  public:
-  CircuitSpans(const TaskGraph& graph, std::uint32_t ports_per_server, TraceText& text)
-      : graph_(graph), ports_per_server_(ports_per_server), text_(text) {}
+  CircuitSpans(const SeenTasks& seen, std::uint32_t ports_per_server, TraceText& text)
+      : seen_(seen), ports_per_server_(ports_per_server), text_(text) {}
 
   void add(const CircuitEvent& event) {
     Port& port = ports_[{event.rail, event.circuit.from}];
@@ -269,7 +265,7 @@ class CircuitSpans {
     bool open = false;
   };
 
-  [[nodiscard]] std::uint32_t process(RailId rail) const { return rail_process(graph_, rail); }
+  [[nodiscard]] std::uint32_t process(RailId rail) const { return rail_process(seen_, rail); }
   [[nodiscard]] std::string place(PortId port) const {
     return std::to_string(port.value) + " (server " + std::to_string(port.value / ports_per_server_) + ")";
   }
@@ -282,12 +278,12 @@ class CircuitSpans {
     const char* state = lit ? "lit" : "switching";
     const std::string label = state + (" → port " + to);
     if (since.serves.is_none()) return text_.span(thread, since.at, until, state, label, {{"to", to}});
-    const Communicator& group = graph_.communicators()[since.serves.index()];
+    const Communicator& group = seen_.group(since.serves);
     text_.span(thread, since.at, until, state, label + ", group " + group.name,
                {{"to", to}, {"dimension", name(group.dimension)}});
   }
 
-  const TaskGraph& graph_;
+  const SeenTasks& seen_;
   std::uint32_t ports_per_server_;
   TraceText& text_;
   std::map<std::pair<RailId, PortId>, Port> ports_;
@@ -335,7 +331,7 @@ void TraceWriter::begin(const Scenario& scenario) {
   TraceWriter::Options options = std::move(state_->options);
   *state_ = State{};
   state_->options = std::move(options);
-  state_->graph = scenario.graph;
+  state_->seen.begin(scenario.graph);
   state_->hosts = hosts_of_storage(scenario);
   state_->hosts.resize(scenario.graph.ranks());
   state_->cluster = cluster_text(scenario, state_->hosts);
@@ -359,25 +355,32 @@ void TraceWriter::circuit(const CircuitEvent& event) {
   state_->heard(event.at);
 }
 
+void TraceWriter::communicator(CommunicatorId id, const Communicator& group) { state_->seen.communicator(id, group); }
+
+void TraceWriter::launched(const LaunchEvent& event) { state_->seen.launched(event); }
+
+void TraceWriter::launch_done(const LaunchEvent& event) { state_->seen.launch_done(event); }
+
 void TraceWriter::end(Time makespan) { state_->heard(makespan); }
 
 void TraceWriter::write(const std::filesystem::path& file) const {
   report::replace_file(file, [this](std::ostream& out) {
     TraceText text(out, state_->cluster);
-    const std::vector<bool> shown = shown_ranks(state_->graph, state_->options);
+    const std::vector<bool> shown = shown_ranks(state_->seen, state_->options);
     const report::LitCircuits lit(state_->circuits);
-    write_computes(state_->graph, state_->computes, shown, state_->hosts, text);
-    OperationSpans operations(state_->graph, shown, lit, text);
+    write_computes(state_->seen, state_->computes, shown, state_->hosts, text);
+    OperationSpans operations(state_->seen, shown, lit, text);
     for (const OperationEvent& event : state_->operations) operations.add(event);
     operations.finish(state_->end);
-    CircuitSpans circuits(state_->graph, state_->ports_per_server, text);
+    CircuitSpans circuits(state_->seen, state_->ports_per_server, text);
     for (const CircuitEvent& event : state_->circuits) circuits.add(event);
     circuits.finish(state_->end);
-    report::write_lit_ports(state_->circuits, rail_process(state_->graph, RailId{0U}), text);
-    const std::uint32_t job = rail_process(state_->graph, RailId{state_->rails});
+    report::write_lit_ports(state_->circuits, rail_process(state_->seen, RailId{0U}), text);
+    const std::uint32_t job = rail_process(state_->seen, RailId{state_->rails});
     if (!state_->operations.empty()) text.name_process(job, "job");
-    report::write_bytes_in_flight(state_->graph, state_->operations, job, text);
+    report::write_bytes_in_flight(state_->seen, state_->operations, job, text);
     report::write_faults(state_->faults, job + 1, state_->end, text);
+    report::write_launches(state_->seen, job + 2, state_->end, text);
   });
 }
 

@@ -49,6 +49,7 @@ struct JobSetup {
   bool shows_classes = false;                 ///< a folded run notifies its observers, of classes in place of ranks
   std::optional<Time> give_up{};              ///< a rehearsal that ends later than this has lost, and may stop
   const SharedJobContext* shared = nullptr;   ///< of one of several jobs, which is not folded; else null
+  WorkloadAgent* agent = nullptr;             ///< decides the workload; null: the ranks repeat their programs
 
   [[nodiscard]] const TaskGraph& graph() const { return folding != nullptr ? folding->graph : scenario.graph; }
   [[nodiscard]] bool optical() const { return cluster.rail.kind == RailKind::kOptical; }

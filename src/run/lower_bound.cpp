@@ -123,7 +123,7 @@ void LowerBound::process(RankId id, TaskId task) {
   const Task& t = graph_.program(id).task(task);
   if (t.kind == TaskKind::kCompute) {
     compute(id, task, std::move(pending));
-  } else if (operations_.group_size(id, t) == 1) {
+  } else if (operations_.group_size(id, t, 0) == 1) {
     complete(id, task, pending);
   } else {
     arrive(id, task, std::move(pending));

@@ -28,9 +28,10 @@ bool run_confirms(const JobRun& job) {
 }  // namespace
 
 Rehearsals::Rehearsals(const JobRun& job, RunCaches& caches)
-    : job_{job.scenario, job.registries, job.run, {}},
+    : job_{job.scenario, job.registries, job.run, {}, job.agent},
       caches_(caches),
       factory_(job.registries.controllers.find(job.scenario.controller.name)) {
+  if (job.agent != nullptr || job.scenario.workload != nullptr) return;  // check_decided() refuses policies that rehearse
   if (factory_.rehearse == nullptr || job.scenario.cluster.rail.kind != RailKind::kOptical) return;
   ways_ = factory_.rehearse(factory_.complete(job.scenario.controller));
   std::erase_if(ways_, [&](const ControllerSpec& way) { return !job.registries.controllers.knows(way.name); });

@@ -19,9 +19,12 @@ Duration mean(std::span<const RankTime> ranks, Duration RankTime::*part) {
 
 RankTime RunResult::mean_rank_time() const {
   if (ranks.empty()) return {};
-  return {mean(ranks, &RankTime::compute), mean(ranks, &RankTime::exposed_communication),
-          mean(ranks, &RankTime::reconfiguration_wait), mean(ranks, &RankTime::peer_wait),
-          mean(ranks, &RankTime::detection)};
+  return {mean(ranks, &RankTime::compute),
+          mean(ranks, &RankTime::exposed_communication),
+          mean(ranks, &RankTime::reconfiguration_wait),
+          mean(ranks, &RankTime::peer_wait),
+          mean(ranks, &RankTime::detection),
+          mean(ranks, &RankTime::idle)};
 }
 
 std::optional<Duration> RunResult::steady_iteration() const {

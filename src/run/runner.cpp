@@ -42,6 +42,7 @@ Runner::Runner(const JobRun& job, const ControllerSpec& controller, RunCaches& c
 
 void Runner::run(RunResult& result) const {
   result.folding.ranks = result.folding.classes = job_.scenario.graph.ranks();
+  if (decided()) return run_decided(result);
   if (factory_.bound) {
     const BoundedJob bounded{job_.scenario, cluster_, controller_, job_.run, stragglers_};
     return LowerBound(bounded, job_.registries, job_.observers).run(result);
@@ -53,16 +54,22 @@ void Runner::run(RunResult& result) const {
 }
 
 std::unique_ptr<Simulation> Runner::share(const SharedJobContext& context) {
-  shared_profile_ = caches_.profiles.of_ranks(wanted());
   JobSetup job = setup();
-  job.profile = &*shared_profile_;
   job.shared = &context;
+  if (decided()) {
+    shared_agent_ = job_.scenario.workload->make(job_.scenario);
+    job.agent = shared_agent_.get();
+    return std::make_unique<Simulation>(job);
+  }
+  shared_profile_ = caches_.profiles.of_ranks(wanted());
+  job.profile = &*shared_profile_;
   return std::make_unique<Simulation>(job);
 }
 
 JobSetup Runner::setup() const {
   JobSetup job{.scenario = job_.scenario, .registries = job_.registries, .cluster = cluster_, .controller = controller_};
   job.needs = needs_;
+  if (decided()) job.needs.ranks.order = OperationOrder::kFree;  // there is no schedule to follow
   job.run = job_.run;
   if (rehearsal_) job.run.critical_path = false;
   job.observers = job_.observers;
@@ -88,6 +95,16 @@ const folding::Folding* Runner::try_fold(bool whole_rails, std::string& why_not)
   const folding::FoldingAttempt& attempt = caches_.foldings.fold(labels, whole_rails);
   why_not = attempt.why_not;
   return attempt.folding ? &*attempt.folding : nullptr;
+}
+
+void Runner::run_decided(RunResult& result) const {
+  result.folding.off = "the workload decides while the run goes on";
+  const std::unique_ptr<WorkloadAgent> own = job_.agent == nullptr ? job_.scenario.workload->make(job_.scenario) : nullptr;
+  JobSetup job = setup();
+  job.agent = own != nullptr ? own.get() : job_.agent;
+  Simulation simulation(job);
+  simulation.run();
+  simulation.report(result);
 }
 
 // An error of a job is said of its own ranks: the run is made again for that.

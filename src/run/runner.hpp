@@ -22,6 +22,7 @@ struct JobRun {
   const Registries& registries;
   RunSpec run{};
   std::span<Observer* const> observers{};
+  WorkloadAgent* agent = nullptr;  ///< in place of one of the scenario's workload; null: none is given
 };
 
 /// Holds what does not depend on the controller, and is therefore made once for all rehearsals and the run.
@@ -57,6 +58,9 @@ class Runner {
   /// False when every rank must be run, with the reason in result.folding.off.
   bool run_folded(bool whole_rails, RunResult& result) const;
   void run_unfolded(RunResult& result) const;
+  /// An agent decides the workload.
+  [[nodiscard]] bool decided() const { return job_.agent != nullptr || job_.scenario.workload != nullptr; }
+  void run_decided(RunResult& result) const;
   [[nodiscard]] JobSetup setup() const;
   /// Returns what the policy wants of the profiling runs.
   [[nodiscard]] ProfilingRuns::Wanted wanted() const;
@@ -69,7 +73,8 @@ class Runner {
   const std::vector<StragglerSpec> stragglers_;  // with the speeds of unlike GPUs, which a rehearsal has too
   const ClusterSpec cluster_;
   RunCaches& caches_;
-  std::optional<Profile> shared_profile_;  // of share()
+  std::optional<Profile> shared_profile_;        // of share()
+  std::unique_ptr<WorkloadAgent> shared_agent_;  // of share()
 };
 
 }  // namespace photonrail::run

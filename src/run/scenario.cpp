@@ -3,6 +3,7 @@
 
 #include "collective/algorithm_table.hpp"
 #include "core/field.hpp"
+#include "photonrail/workload/agent.hpp"
 #include "run/control_check.hpp"
 #include "run/scenario_check.hpp"
 
@@ -66,6 +67,12 @@ void check_placement(const Scenario& scenario) {
                        "give every rank a GPU of its own");
     }
   }
+}
+
+void check_idle(const Scenario& scenario) {
+  if (scenario.workload == nullptr || scenario.graph.task_count() == 0) return;
+  throw FieldError(field("graph"), "has tasks, and the workload " + scenario.workload->name() + " launches its own",
+                   "use idle_graph() of the ranks");
 }
 
 // A circuit joins two GPUs of one rail, and a fibre is in one circuit at the most.
@@ -293,6 +300,7 @@ void check_every_job(const Scenario& all) {
 }  // namespace
 
 void run::check_job(const Scenario& job) {
+  check_idle(job);
   check_placement(job);
   check_controller(job);
   check_numbers(job);

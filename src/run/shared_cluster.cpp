@@ -6,6 +6,8 @@
 #include "execution/observer_list.hpp"
 #include "execution/time_accounting.hpp"
 #include "photonrail/error.hpp"
+#include "photonrail/workload/agent.hpp"
+#include "run/decided_workload.hpp"
 #include "run/plausibility.hpp"
 #include "run/rehearsals.hpp"
 
@@ -41,26 +43,45 @@ Scenario side_by_side(const Scenario& scenario) {
 /// Tells observers of one job's ranks, communicators and operations by their numbers among all jobs.
 class JobObserver : public Observer {
  public:
-  JobObserver(std::span<Observer* const> observers, std::size_t job, std::size_t jobs, std::size_t ranks_before,
-              std::size_t communicators_before)
-      : observers_(observers), job_(job), jobs_(jobs), ranks_(ranks_before), communicators_(communicators_before) {}
+  JobObserver(std::span<Observer* const> observers, const Scenario& all, std::size_t job)
+      : observers_(observers), job_(job), jobs_(all.jobs.size()), decided_(all.jobs[job].workload != nullptr) {
+    for (std::size_t j = 0; j < jobs_; ++j) {
+      const TaskGraph& graph = all.jobs[j].graph;
+      if (j < job) ranks_ += graph.ranks();
+      if (j < job) communicators_ += graph.communicators().size();
+      all_communicators_ += graph.communicators().size();
+    }
+  }
 
   void compute(const ComputeEvent& event) override {
     ComputeEvent told = event;
     told.rank = among_all(event.rank);
+    told.launch = launch_among_all(event.launch);
     notify([&](Observer& observer) { observer.compute(told); });
   }
   void operation(const OperationEvent& event) override {
     OperationEvent told = event;
     told.rank = among_all(event.rank);
-    told.communicator = CommunicatorId{communicators_ + event.communicator.index()};
+    told.communicator = among_all(event.communicator);
+    told.launch = launch_among_all(event.launch);
     told.sequence = static_cast<std::uint32_t>(event.sequence * jobs_ + job_);
     notify([&](Observer& observer) { observer.operation(told); });
   }
   void circuit(const CircuitEvent& event) override {
     CircuitEvent told = event;
-    if (!event.serves.is_none()) told.serves = CommunicatorId{communicators_ + event.serves.index()};
+    if (!event.serves.is_none()) told.serves = among_all(event.serves);
     notify([&](Observer& observer) { observer.circuit(told); });
+  }
+  void communicator(CommunicatorId id, const Communicator& group) override {
+    Communicator told = group;
+    for (RankId& member : told.members) member = among_all(member);
+    notify([&](Observer& observer) { observer.communicator(among_all(id), told); });
+  }
+  void launched(const LaunchEvent& event) override {
+    notify_launch(event, [](Observer& observer, const LaunchEvent& told) { observer.launched(told); });
+  }
+  void launch_done(const LaunchEvent& event) override {
+    notify_launch(event, [](Observer& observer, const LaunchEvent& told) { observer.launch_done(told); });
   }
   void iteration(RankId rank, std::uint32_t finished, Time at) override {
     notify([&](Observer& observer) { observer.iteration(among_all(rank), finished, at); });
@@ -68,6 +89,22 @@ class JobObserver : public Observer {
 
  private:
   [[nodiscard]] RankId among_all(RankId rank) const { return RankId{ranks_ + rank.index()}; }
+  // Communicators of launches come behind those of all graphs, in turn.
+  [[nodiscard]] CommunicatorId among_all(CommunicatorId id) const {
+    return CommunicatorId{decided_ ? all_communicators_ + id.index() * jobs_ + job_ : communicators_ + id.index()};
+  }
+  [[nodiscard]] std::uint32_t launch_among_all(std::uint32_t launch) const {
+    return launch == kNoLaunch ? launch : static_cast<std::uint32_t>(launch * jobs_ + job_);
+  }
+  template <class Tell>
+  void notify_launch(const LaunchEvent& event, Tell&& tell) {
+    std::vector<RankId> ranks;
+    for (const RankId rank : event.ranks) ranks.push_back(among_all(rank));
+    LaunchEvent told = event;
+    told.launch = launch_among_all(event.launch);
+    told.ranks = ranks;
+    notify([&](Observer& observer) { tell(observer, told); });
+  }
   template <class Tell>
   void notify(Tell&& notify) {
     for (Observer* observer : observers_) notify(*observer);
@@ -76,8 +113,10 @@ class JobObserver : public Observer {
   std::span<Observer* const> observers_;
   std::size_t job_;
   std::size_t jobs_;
-  std::size_t ranks_;
-  std::size_t communicators_;
+  bool decided_;                       // an agent decides the job's workload
+  std::size_t ranks_ = 0;              // of the jobs before
+  std::size_t communicators_ = 0;      // of the jobs before
+  std::size_t all_communicators_ = 0;  // of the graphs of all jobs
 };
 
 // Fidelity, folding and the accuracy of the network are of the whole scenario.
@@ -119,12 +158,11 @@ class Jobs {
 
   /// Rehearses and profiles each job alone, and builds it beside the others.
   void prepare() {
-    std::size_t ranks = 0;
-    std::size_t communicators = 0;
     for (std::size_t j = 0; j < scenario_.jobs.size(); ++j) {
       const Scenario& job = scenario_.jobs[j];
-      Job& made = *jobs_.emplace_back(std::make_unique<Job>(
-          Job{JobObserver(observers_, j, scenario_.jobs.size(), ranks, communicators), {}, {}, {}, {}, {}}));
+      if (job.workload != nullptr) core::check_member(core::field("jobs[]", j), [&] { check_decided(job, registries_); });
+      Job& made =
+          *jobs_.emplace_back(std::make_unique<Job>(Job{JobObserver(observers_, scenario_, j), {}, {}, {}, {}, {}}));
       made.observer_list.assign(watched_ ? 1 : 0, &made.observer);
       made.context.emplace(
           SharedJobContext{engine_, shared_, static_cast<std::uint32_t>(j), holder_of_controller(scenario_, j)});
@@ -133,8 +171,6 @@ class Jobs {
       const ControllerSpec controller = Rehearsals(of_job, *made.caches).choose_confirmed().controller;
       made.runner.emplace(of_job, controller, *made.caches);
       made.simulation = made.runner->share(*made.context);
-      ranks += job.graph.ranks();
-      communicators += job.graph.communicators().size();
     }
   }
 
@@ -254,7 +290,8 @@ void sum_up(RunResult& result) {
   Bytes all_bytes{};
   for (const RunResult& job : result.jobs) {
     for (RankTime rank : job.ranks) {
-      rank.peer_wait += result.makespan - job.makespan;  // before its job began, and after it was over
+      // Before its job began, and after it was over.
+      (job.launches.empty() ? rank.peer_wait : rank.idle) += result.makespan - job.makespan;
       result.ranks.push_back(rank);
     }
     for (std::size_t d = 0; d < kDimensionCount; ++d) {

@@ -2,6 +2,7 @@
 
 #include "photonrail/error.hpp"
 #include "photonrail/study/cost.hpp"
+#include "run/decided_workload.hpp"
 #include "run/notes.hpp"
 #include "run/peak_memory.hpp"
 #include "run/plausibility.hpp"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
 
 namespace photonrail {
@@ -37,25 +39,56 @@ RunResult simulate(const Scenario& scenario, std::span<Observer* const> observer
   return simulate(scenario, observers, Registries{});
 }
 
-RunResult simulate(const Scenario& scenario, std::span<Observer* const> observers, const Registries& registries) {
-  scenario.validate();
-  const auto started = std::chrono::steady_clock::now();
+namespace {
+
+RunResult run_once(const Scenario& scenario, WorkloadAgent* agent, std::span<Observer* const> observers,
+                   const Registries& registries) {
   RunResult result;
   result.name = scenario.name;
   result.seed = scenario.run.seed;
   result.warnings = scenario.jobs.empty() ? scenario.warnings() : run::cluster_warnings(scenario.cluster);
   run::describe(scenario, registries, result);
+  if (agent != nullptr || scenario.workload != nullptr) run::check_decided(scenario, registries);
   if (scenario.jobs.empty()) {
-    run::run_job({scenario, registries, scenario.run, observers}, result);
+    run::run_job({scenario, registries, scenario.run, observers, agent}, result);
     run::check_first_step(scenario, result);
   } else {
     run::run_jobs(scenario, observers, registries, result);
   }
   price(scenario, result);
-  if (scenario.run.spread_seeds) add_spread(scenario, *scenario.run.spread_seeds, registries, result);
-  run::add_notes(scenario, result);
+  return result;
+}
+
+void end_clock(std::chrono::steady_clock::time_point started, RunResult& result) {
   result.engine.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   result.engine.peak_rss_mb = run::peak_rss_mb();
+}
+
+}  // namespace
+
+RunResult simulate(const Scenario& scenario, std::span<Observer* const> observers, const Registries& registries) {
+  scenario.validate();
+  const auto started = std::chrono::steady_clock::now();
+  if (const std::optional<Scenario> fixed = run::with_known_futures(scenario)) {
+    return simulate(*fixed, observers, registries);
+  }
+  RunResult result = run_once(scenario, nullptr, observers, registries);
+  if (scenario.run.spread_seeds) add_spread(scenario, *scenario.run.spread_seeds, registries, result);
+  run::add_notes(scenario, result);
+  end_clock(started, result);
+  return result;
+}
+
+RunResult simulate(const Scenario& scenario, WorkloadAgent& agent, std::span<Observer* const> observers,
+                   const Registries& registries) {
+  scenario.validate();
+  if (const std::optional<Scenario> fixed = run::with_known_future(scenario, agent)) {
+    return simulate(*fixed, observers, registries);
+  }
+  const auto started = std::chrono::steady_clock::now();
+  RunResult result = run_once(scenario, &agent, observers, registries);
+  run::add_notes(scenario, result);
+  end_clock(started, result);
   return result;
 }
 

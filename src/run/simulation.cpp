@@ -19,6 +19,11 @@ folding::MemberPlacement placement_of(const JobSetup& setup) {
   return folding::MemberPlacement::of(setup.scenario.graph, setup.scenario.gpu_of_rank);
 }
 
+std::optional<execution::LaunchTable> launches_of(const JobSetup& setup) {
+  if (setup.agent == nullptr) return std::nullopt;
+  return std::optional<execution::LaunchTable>(std::in_place, setup.scenario.gpu_of_rank);
+}
+
 // Jobs that share a cluster have no path of their own.
 std::optional<execution::RunHistory> history_of(const JobSetup& setup) {
   if (!setup.run.critical_path || setup.shared != nullptr) return std::nullopt;
@@ -48,18 +53,22 @@ execution::RankBehaviour behaviour_of(const RankBehaviour& wanted, std::size_t r
 
 }  // namespace
 
-Watchers::Watchers(const JobSetup& setup)
-    : history(history_of(setup)), of_ranks(rank_watchers(setup, history)), all(setup.observers), ranks(of_ranks) {}
+Watchers::Watchers(const JobSetup& setup, const execution::LaunchTable* launches)
+    : history(history_of(setup)),
+      of_ranks(rank_watchers(setup, history)),
+      all(setup.observers, launches),
+      ranks(of_ranks, launches) {}
 
 Simulation::Simulation(const JobSetup& setup)
     : setup_(setup),
       placement_(placement_of(setup)),
-      watchers_(setup),
+      launches_(launches_of(setup)),
+      watchers_(setup, launches()),
       own_engine_(setup.shared != nullptr ? std::nullopt : std::optional<engine::Engine>(std::in_place)),
       fabric_(make_fabric()),
       algorithms_(setup.scenario.collectives, setup.registries.collectives),
       plans_(algorithms_, setup.scenario.graph.demands(), plan_options()),
-      operations_(setup.graph(), placement_, fabric_, plans_, ambiguity_if_folded()),
+      operations_(setup.graph(), placement_, fabric_, plans_, ambiguity_if_folded(), launches()),
       accounting_(setup.graph().ranks(),
                   setup.folding != nullptr ? std::span<const std::uint32_t>(setup.folding->class_of_rank)
                                            : std::span<const std::uint32_t>{},
@@ -70,6 +79,7 @@ Simulation::Simulation(const JobSetup& setup)
                 setup.shared != nullptr ? setup.shared->holder : core::Field()},
                ambiguity_if_folded()),
       executor_(setup_.graph(), executor_options(), context(), control_.service()) {
+  if (launches_) accounting_.count_idle();
   fabric_.attach(executor_.deliveries(), control_);
   if (setup.optical() && setup.folding == nullptr) control_.seat(setup.scenario.gpu_of_rank);
   if (setup.optical() && setup.needs.has(ViewPart::kSchedule)) {
@@ -108,6 +118,8 @@ execution::ExecutorOptions Simulation::executor_options() {
   options.profile.iterations = setup_.run.iterations;
   options.profile.recorded = setup_.recorded;
   options.ambiguity = ambiguity_if_folded();
+  options.agent = setup_.agent;
+  options.horizon = setup_.run.horizon;
   if (setup_.profile == nullptr) return options;
   if (setup_.profile->order) options.profile.followed = &*setup_.profile->order;
   if (setup_.profile->slack) options.slack = &*setup_.profile->slack;
@@ -125,7 +137,9 @@ execution::RunContext Simulation::context() {
           compute_.stragglers,
           compute_.gpus,
           watchers_.ranks,
-          watchers_.history.has_value()};
+          watchers_.history.has_value(),
+          nullptr,
+          launches()};
 }
 
 void Simulation::begin_at(Time start) {
@@ -152,7 +166,7 @@ void Simulation::run() {
 }
 
 void Simulation::report(RunResult& result) {
-  const std::vector<Time>& ends = executor_.iteration_ends();
+  const std::vector<Time>& ends = executor_.ends();
   const folding::Folding* folding = setup_.folding;
   execution::Accounts accounts = accounting_.finish(ends.back());
   result.ranks = std::move(accounts.ranks);
@@ -162,8 +176,11 @@ void Simulation::report(RunResult& result) {
   result.circuit_waits = std::move(accounts.circuit_waits);
   result.start = start_;
   result.makespan = ends.back() - start_;
-  for (RankTime& rank : result.ranks) rank.peer_wait -= start_.since_start();  // until then it had nothing to do
-  for (std::size_t i = 0; i < ends.size(); ++i) result.iterations.push_back(ends[i] - (i > 0 ? ends[i - 1] : start_));
+  // Until then it had nothing to do.
+  for (RankTime& rank : result.ranks) (launches_ ? rank.idle : rank.peer_wait) -= start_.since_start();
+  for (std::size_t i = 0; !launches_ && i < ends.size(); ++i)
+    result.iterations.push_back(ends[i] - (i > 0 ? ends[i - 1] : start_));
+  result.launches = executor_.launch_totals();
   control_.summarize(folding != nullptr ? folding->rail_image : std::vector<RailId>{}, result.reconfigurations);
   result.choices = plans_.choices();
   if (setup_.run.fidelity == Fidelity::kStream && setup_.forwards()) {
@@ -181,6 +198,7 @@ void Simulation::report(RunResult& result) {
   }
   if (watchers_.history)
     result.critical_path = critical_path({*watchers_.history, executor_.loads(), operations_, fabric_}, ends.back());
+  if (setup_.agent != nullptr) setup_.agent->report(result);
   watchers_.all.notify([&ends](Observer& observer) { observer.end(ends.back()); });
 }
 

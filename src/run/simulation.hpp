@@ -4,6 +4,7 @@
 #include "collective/algorithm_table.hpp"
 #include "control_plane/control_plane.hpp"
 #include "execution/executor.hpp"
+#include "execution/launch_table.hpp"
 #include "execution/observer_list.hpp"
 #include "execution/operation_table.hpp"
 #include "execution/plan_cache.hpp"
@@ -27,7 +28,8 @@ inline constexpr std::uint64_t kEventsOfRehearsal = 256;
 
 /// Who is told what happens: all observers of the begin and the end, some of ranks and circuits, the history among them.
 struct Watchers {
-  explicit Watchers(const JobSetup& setup);
+  /// `launches`: of an agent's workload, else null. It must outlive the object.
+  Watchers(const JobSetup& setup, const execution::LaunchTable* launches);
   Watchers(const Watchers&) = delete;  // its lists refer to it
   Watchers& operator=(const Watchers&) = delete;
 
@@ -64,6 +66,7 @@ class Simulation {
  private:
   [[nodiscard]] engine::Engine& engine() { return setup_.shared != nullptr ? setup_.shared->engine : *own_engine_; }
   [[nodiscard]] folding::OrderAmbiguity* ambiguity_if_folded() { return setup_.folding != nullptr ? &ambiguity_ : nullptr; }
+  [[nodiscard]] execution::LaunchTable* launches() { return launches_ ? &*launches_ : nullptr; }
   [[nodiscard]] fabric::Fabric make_fabric();
   [[nodiscard]] execution::PlanOptions plan_options() const;
   [[nodiscard]] execution::ExecutorOptions executor_options();
@@ -76,6 +79,7 @@ class Simulation {
   const JobSetup setup_;
   const folding::MemberPlacement placement_;
   folding::OrderAmbiguity ambiguity_;
+  std::optional<execution::LaunchTable> launches_;  // of an agent's workload
   Watchers watchers_;
   std::optional<engine::Engine> own_engine_;
   fabric::Fabric fabric_;

@@ -153,8 +153,8 @@ std::string_view name(Invariant invariant) {
 std::string books_problem(const RunResult& result) {
   for (std::size_t r = 0; r < result.ranks.size(); ++r) {
     const RankTime& time = result.ranks[r];
-    const Duration parts[] = {time.compute, time.exposed_communication, time.reconfiguration_wait, time.peer_wait,
-                              time.detection};
+    const Duration parts[] = {
+        time.compute, time.exposed_communication, time.reconfiguration_wait, time.peer_wait, time.detection, time.idle};
     for (const Duration part : parts) {
       if (part < Duration{}) return "a part of rank " + std::to_string(r) + " is negative";
     }
@@ -164,7 +164,8 @@ std::string books_problem(const RunResult& result) {
     }
   }
   const Duration all = std::accumulate(result.iterations.begin(), result.iterations.end(), Duration{});
-  if (result.jobs.empty() && all != result.makespan) return "the iterations do not add up to the makespan";
+  const bool repeats = result.jobs.empty() && result.launches.empty();
+  if (repeats && all != result.makespan) return "the iterations do not add up to the makespan";
   return "";
 }
 

@@ -60,7 +60,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"collective/synthesis.hpp", "collective"}, {"collective/traffic_matrix.hpp", "collective"}, {"collective/work.hpp", "collective"},
       {"task_graph.hpp", "workload"}, {"training.hpp", "workload"}, {"workload/model.hpp", "workload"},
       {"workload/moe.hpp", "workload"}, {"workload/moe_layer.hpp", "workload"}, {"workload/pipeline.hpp", "workload"},
-      {"workload/checkpoint.hpp", "workload"},
+      {"workload/checkpoint.hpp", "workload"}, {"workload/agent.hpp", "workload"}, {"workload/agents.hpp", "workload"},
       {"workload/operators.hpp", "workload"}, {"workload/training_operators.hpp", "workload"},
       {"workload/serving.hpp", "serving"},
       {"controller.hpp", "control"}, {"fabric_view.hpp", "control"}, {"control/control_plane.hpp", "control"},

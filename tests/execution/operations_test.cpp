@@ -142,7 +142,7 @@ TEST(Executor, RunsAJobOnElectricalRails) {
   part.run_all();
   EXPECT_TRUE(executor.finished());
   EXPECT_EQ(executor.tasks_done(), 2u);
-  EXPECT_THAT(executor.iteration_ends(), ElementsAre(Time{us(2000)}));
+  EXPECT_THAT(executor.ends(), ElementsAre(Time{us(2000)}));
   EXPECT_THAT(circuits.calls, ::testing::Not(::testing::Contains("enter 0"))) << "electrical rails have no rounds";
 }
 

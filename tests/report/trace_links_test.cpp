@@ -77,7 +77,9 @@ TEST(Counters, BytesInFlightAreThoseOfOperationsThatRun) {
   };
   const std::vector<OperationEvent> all{event(1, 0, Op::kArrived), event(2, 1, Op::kArrived), event(2, 0, Op::kRunning),
                                         event(2, 1, Op::kRunning), event(5, 0, Op::kDone),    event(6, 1, Op::kDone)};
-  const ParsedJson counted = events([&](report::TraceText& text) { report::write_bytes_in_flight(graph, all, 1, text); });
+  report::SeenTasks seen;
+  seen.begin(graph);
+  const ParsedJson counted = events([&](report::TraceText& text) { report::write_bytes_in_flight(seen, all, 1, text); });
   ASSERT_EQ(counted.size(), 2u);
   EXPECT_EQ(counted[0]["ts"], 2e-6);
   EXPECT_EQ(counted[0]["args"], ParsedJson({{"pp", 100}}));

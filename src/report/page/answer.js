@@ -21,7 +21,7 @@ const meanOf = (table, name, rows) => {
 /** What takes most of the time of a rank, mean of these rows: "compute 71 %, dp exposed 20 %"; '' where that is not known. */
 export function bindingOf(table, rows) {
   const parts = BINDING.map(([name, label]) => ({ label, seconds: meanOf(table, name, rows) })).filter(({ seconds }) => seconds > 0);
-  const whole = ['compute', 'exposed_communication', 'reconfiguration_wait', 'peer_wait', 'detection']
+  const whole = ['compute', 'exposed_communication', 'reconfiguration_wait', 'peer_wait', 'detection', 'idle']
     .map((part) => meanOf(table, `per_rank_mean_s.${part}`, rows)).filter((seconds) => seconds > 0).reduce((sum, seconds) => sum + seconds, 0);
   if (whole === 0) return '';
   const largest = parts.sort((a, b) => b.seconds - a.seconds).slice(0, 2).filter(({ seconds }) => seconds > 0.005 * whole);

@@ -80,8 +80,8 @@ export function comparisonFigure({ table, rows = allRows(table), selection, widt
 
 export const PARTS = [['compute', 'compute', '#5b7fb5'], ['exposed_communication', 'exposed communication', '#e6a23c'],
   ['reconfiguration_wait', 'reconfiguration wait', '#c1121f'], ['peer_wait', 'waiting for peers', '#c9ced6']];
-// Of runs in which failures were not detected at once; others have no such column.
-const DETECTION = ['detection', 'failure not detected', '#7b2d8b'];
+// Of runs in which failures were not detected at once, and of agents' workloads; others have no such columns.
+const RARE_PARTS = [['detection', 'failure not detected', '#7b2d8b'], ['idle', 'idle', '#eef0f3']];
 const partColumn = (table, part) => table.get(`per_rank_mean_s.${part}`);
 
 export const hasBreakdown = (table) => PARTS.every(([part]) => partColumn(table, part));
@@ -115,8 +115,9 @@ export const sideZoom = (count) => (count <= MOST_BARS ? [] : [
 export function breakdownFigure({ table, rows = allRows(table), selection, width = 900 }) {
   const groups = groupsOf(table, rows, selection);
   const bars = [...groups.keys()];
-  const parts = partColumn(table, DETECTION[0]) ? [...PARTS, DETECTION] : PARTS;
-  const seconds = (part, row) => (part === DETECTION[0] ? partColumn(table, part).values[row] || 0 : partColumn(table, part).values[row]);
+  const rare = RARE_PARTS.filter(([part]) => partColumn(table, part));
+  const parts = [...PARTS, ...rare];
+  const seconds = (part, row) => (rare.some(([name]) => name === part) ? partColumn(table, part).values[row] || 0 : partColumn(table, part).values[row]);
   const value = (part, key) => mean(groups.get(key).map((row) => seconds(part, row)));
   const legend = legendFor(parts.map(([, name]) => name), width);
   return {

@@ -1,5 +1,5 @@
 """Figures with matplotlib, one call each. All return the axes."""
-import numpy as np
+from ._lazy import np
 
 
 def _axes(ax, size=(7, 4)):

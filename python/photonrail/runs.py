@@ -5,10 +5,8 @@ import json
 import os
 import pathlib
 
-import numpy as np
-import pandas as pd
-
 from . import _native
+from ._lazy import np, pd
 
 _PS = 1e12
 _OPS = ("all_reduce", "reduce", "all_gather", "gather", "scatter", "broadcast", "all_to_all", "reduce_scatter", "barrier", "send")

@@ -4,9 +4,8 @@ import json
 import os
 import pathlib
 
-import pandas as pd
-
 from . import _native
+from ._lazy import pd
 
 
 class Allocation:

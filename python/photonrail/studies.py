@@ -3,11 +3,9 @@ import itertools
 import json
 import os
 import pathlib
-from concurrent.futures import ThreadPoolExecutor
-
-import pandas as pd
 
 from . import _native
+from ._lazy import pd
 from .runs import scenario, simulate
 
 
@@ -23,6 +21,8 @@ def sweep(base, axes, threads=None, registries=None, directory="."):
     column = {pointer: key if keys.count(key) == 1 else pointer for pointer, key in zip(axes, keys)}
     points = [dict(zip(axes, values)) for values in itertools.product(*axes.values())]
     ready = [scenario(base, point, registries, directory) for point in points]  # complains before anything runs
+    from concurrent.futures import ThreadPoolExecutor  # takes longer than the rest of the module
+
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
         results = list(pool.map(simulate, ready))
     rows = []

@@ -1,4 +1,5 @@
 """An interpreter that cannot load the module is told so in words."""
+import subprocess
 import sys
 
 import pytest
@@ -27,3 +28,9 @@ def test_missing_packages_are_named(monkeypatch):
     monkeypatch.setattr(_requirements.importlib.util, "find_spec", lambda name: None if name == "pandas" else found(name))
     with pytest.raises(ImportError, match="needs pandas, which .*does not have"):
         _requirements.check()
+
+
+def test_the_import_is_quick_because_it_imports_neither_numpy_nor_pandas():
+    script = "import sys, photonrail; print(sorted({'numpy', 'pandas'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -10,6 +10,7 @@
 #include "photonrail/study/explanation.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
+#include "photonrail/workload/serving.hpp"
 
 #include <array>
 #include <cstdint>
@@ -74,6 +75,7 @@ struct RunResult {
   std::vector<Duration> iterations;
   std::vector<RankTime> ranks;
   std::array<DimensionTraffic, kDimensionCount> traffic{};  ///< by Dimension
+  std::optional<ServingResult> serving{};                   ///< of served requests
   std::vector<LaunchTotals> launches;                       ///< of an agent's workload: by kind; else empty
   ReconfigurationSummary reconfigurations;
   /// (before, after) -> on each rank, from the end of the last rail operation of one dimension until every member has

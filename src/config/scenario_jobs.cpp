@@ -245,6 +245,7 @@ void read_job(const JobSections& sections, const std::vector<std::uint32_t>& ser
   Workload work =
       read_workload(*sections.workload, directory, part, placement, into.collectives, known.collectives, graphs);
   into.graph = std::move(work.graph);
+  into.workload = std::move(work.decided);
   into.memory = std::move(work.memory);
   into.work = work.work;
   into.gpu_of_rank = place(placement, into.graph.ranks(), work.generated);

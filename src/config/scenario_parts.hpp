@@ -94,6 +94,7 @@ struct Workload {
   std::vector<StageMemory> memory{};   ///< of a generated job, by pipeline stage
   std::optional<TrainingWork> work{};  ///< of a generated job
   std::vector<double> state{};         ///< bytes that a rank of each program saves in a checkpoint; empty: not known
+  std::shared_ptr<const photonrail::Workload> decided{};  ///< an agent launches the work; the graph is idle
 };
 /// The section "checkpoint" of a workload, where it is there: puts it into the graph of a job that is placed. `state`: of
 /// the workload. `shared`: other jobs have servers of the cluster.
@@ -150,6 +151,8 @@ void read_job(const JobSections& sections, const std::vector<std::uint32_t>& ser
 /// `photonrail.graph/1`
 [[nodiscard]] TaskGraph read_graph(JsonReader top);
 
+[[nodiscard]] Workload read_serving(const JsonReader& section, const std::filesystem::path& directory,
+                                    const ClusterSpec& cluster);
 [[nodiscard]] TaskGraph read_moe_layer_workload(JsonReader section, const std::filesystem::path& directory,
                                                 const ClusterSpec& cluster);
 

@@ -48,6 +48,7 @@ extern const Section kCollectiveSection;  ///< "workload/collective"
 extern const Section kMoeTrafficSection;  ///< how the tokens of a mixture of experts move
 extern const Section kMoeSection;         ///< ... with the sizes of its layer
 extern const Section kMoeLayerSection;
+extern const Section kServingSection;
 extern const Section kRefitSection;  ///< "workload/collective/refit"
 extern const Section kCheckpointSection;
 extern const Section kGraphSection;      ///< photonrail.graph/1

@@ -6,6 +6,7 @@
 #include "report/bill_json.hpp"
 #include "report/rank_spread.hpp"
 #include "report/run_json.hpp"
+#include "report/serving_report.hpp"
 
 #include <algorithm>
 #include <array>
@@ -223,6 +224,7 @@ Json jobs(const RunResult& result) {
     entry["iteration_s"] = seconds(job.iterations);
     entry["per_rank_mean_s"] = parts(job.mean_rank_time(), report::has_detection(job), report::has_idle(job));
     if (!job.launches.empty()) entry["launches"] = launches(job);
+    if (job.serving) entry["serving"] = report::serving_json(*job.serving);
     entry["communication"] = communication(job);
     entry["reconfigurations"] = reconfigurations(job.reconfigurations);
   }
@@ -267,6 +269,7 @@ Json result_json(const RunResult& result, bool lists) {
   json["per_rank_mean_s"] = parts(result.mean_rank_time(), report::has_detection(result), report::has_idle(result));
   json["per_rank_spread_s"] = rank_spread_json(result);
   if (!result.launches.empty()) json["launches"] = launches(result);
+  if (result.serving) json["serving"] = serving_json(*result.serving);
   json["communication"] = communication(result);
   json["reconfigurations"] = reconfigurations(result.reconfigurations);
   if (result.utilisation) json["utilisation"] = utilisation_json(*result.utilisation);

@@ -75,6 +75,7 @@ constexpr const char* kResultSchema = R"json({
         "launches": { "$ref": "#/$defs/launches" },
         "communication": { "$ref": "#/$defs/communication" }, "reconfigurations": { "$ref": "#/$defs/reconfigurations" } } } },
     "operators": { "type": "object" },
+    "serving": { "type": "object", "required": ["requests", "ttft_s", "tpot_s", "itl_s", "e2e_s", "ttft_parts_s", "engines"] },
     "rank_classes": { "type": "array", "items": { "type": "object",
       "required": ["ranks", "count", "compute", "exposed_communication", "reconfiguration_wait", "peer_wait"],
       "properties": { "ranks": { "type": "string" }, "count": { "type": "integer", "minimum": 1 } },

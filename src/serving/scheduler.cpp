@@ -3,6 +3,7 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace photonrail::serving {
@@ -88,8 +89,25 @@ const Step& Scheduler::next() {
     budget_ = spec_.token_budget;
     run_batch();
     if (step_.preempted.size() == preempted) admit();
+    if (step_.empty() && running_.empty() && step_.preempted.size() == preempted) give_up_delivered(false);
   } while (step_.empty() && step_.preempted.size() > preempted);
   return step_;
+}
+
+// KV that was delivered for requests that wait is in the way of one that could run: the last of them loses its, and will
+// compute it again. `first`: so may the first of them.
+bool Scheduler::give_up_delivered(bool first) {
+  for (auto place = waiting_.rbegin(); place != waiting_.rend(); ++place) {
+    const Slot slot = std::get<Slot>(*place);
+    Known& known = known_[slot];
+    if (known.held.count == 0 || (!first && std::next(place) == waiting_.rend())) continue;
+    blocks_.release(known.held);
+    known.computed = 0;
+    known.again = true;
+    step_.preempted.push_back(slot);
+    return true;
+  }
+  return false;
 }
 
 void Step::clear() {
@@ -128,6 +146,7 @@ bool Scheduler::make_room(std::size_t& index, std::uint32_t tokens) {
   const std::uint32_t blocks = blocks_for(running_[index].computed + tokens);
   while (!blocks_.grow(known_[running_[index].slot].held, blocks)) {
     const std::size_t last = victim();
+    if (running_.size() == 1 && give_up_delivered(true)) continue;
     const bool itself = last == index;
     if (last < index) {  // its tokens of this step return to the budget
       count(running_[last], running_[last].now, -1);

@@ -150,6 +150,7 @@ class Scheduler {
   void count(Running& running, std::uint32_t tokens, int sign);
   void fill(Running& running);
   void admit();
+  bool give_up_delivered(bool first);
   bool admit_first();
   bool give_blocks(Known& known, std::uint32_t& computed, std::uint32_t& tokens);
   void emit(Running& running, std::uint32_t tokens, Time end);

@@ -95,7 +95,8 @@ inline bool is_for_the_command(std::string_view header) {
       "report/chart.hpp",          "report/cost_report.hpp",        "report/page.hpp",
       "report/operators_text.hpp", "studies/sweep/plugin_list.hpp", "json/file_text.hpp",
       "report/explanation.hpp",    "report/run_json.hpp",           "json/json.hpp",
-      "formats/chakra/files.hpp",  "formats/kineto/files.hpp",      "core/counted.hpp"};
+      "formats/chakra/files.hpp",  "formats/kineto/files.hpp",      "core/counted.hpp",
+      "report/serving_report.hpp"};
   return std::find(std::begin(kHeaders), std::end(kHeaders), header) != std::end(kHeaders);
 }
 

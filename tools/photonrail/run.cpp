@@ -11,6 +11,7 @@
 #include "read.hpp"
 #include "report/explanation.hpp"
 #include "report/operators_text.hpp"
+#include "report/serving_report.hpp"
 #include "studies/sweep/plugin_list.hpp"
 #include "work_limit.hpp"
 
@@ -173,6 +174,7 @@ RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, c
   warn_of_faster_way(scenario, known, result);
   if (options.out.empty()) return result;
   write_file(written.emplace_back(folder / "result.json"), sweep::result_with_plugins(result, options.plugins));
+  if (result.serving) write_file(written.emplace_back(folder / "requests.csv"), report::requests_csv(*result.serving));
   if (options.trace) trace.write(written.emplace_back(folder / "trace.json"));
   if (options.ccl_bench) {
     CclBenchMetrics all = metrics.metrics();
@@ -223,6 +225,9 @@ void run_scenarios(const std::vector<Scenario>& scenarios, const RunOptions& opt
     if (!options.quiet) warn(results.back().name, results.back().warnings);
   }
   if (!options.quiet) std::cout << to_table(results, output_has_colours(), output_width());
+  for (const RunResult& result : results) {
+    if (!options.quiet && result.serving) std::cout << '\n' << result.name << ": " << report::serving_text(*result.serving);
+  }
   for (std::size_t i = 0; i < results.size() && !options.quiet; ++i) {
     for (const std::string& line : results[i].choices) std::cout << results[i].name << ": " << line << '\n';
     if (const std::string line = line_of_spread(scenarios[i], results[i]); !line.empty()) {

@@ -1,0 +1,190 @@
+#include "report/serving_report.hpp"
+
+#include "core/counted.hpp"
+#include "photonrail/report.hpp"
+#include "report/text.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+namespace photonrail::report {
+
+namespace {
+
+using json::Json;
+
+Json summary_json(const TimeSummary& times) {
+  return {{"count", times.count},          {"mean", to_seconds(times.mean)}, {"p50", to_seconds(times.p50)},
+          {"p90", to_seconds(times.p90)},  {"p95", to_seconds(times.p95)},   {"p99", to_seconds(times.p99)},
+          {"most", to_seconds(times.most)}};
+}
+
+Json engine_json(const ServingResult::Engine& engine) {
+  return {{"pool", engine.pool},
+          {"gpus", engine.gpus},
+          {"steps", engine.steps},
+          {"mean_batch", engine.mean_batch},
+          {"time_s",
+           {{"prefill", to_seconds(engine.prefill)},
+            {"decode", to_seconds(engine.decode)},
+            {"mixed", to_seconds(engine.mixed)},
+            {"waiting", to_seconds(engine.waiting)},
+            {"idle", to_seconds(engine.idle)}}},
+          {"preemptions", engine.preemptions},
+          {"recomputed_tokens", engine.recomputed_tokens},
+          {"prompt_tokens", engine.prompt_tokens},
+          {"cached_tokens", engine.cached_tokens},
+          {"blocks", engine.blocks},
+          {"most_blocks", engine.most_blocks}};
+}
+
+std::string row_of(const std::string& name, const TimeSummary& times) {
+  std::string line = "  " + pad_right(name, 14);
+  for (const Duration time : {times.mean, times.p50, times.p90, times.p95, times.p99, times.most}) {
+    line += pad_left(times.count == 0 ? "-" : to_text(time), 11);
+  }
+  return line + "\n";
+}
+
+// Of all engines of a pool together.
+struct PoolShare {
+  std::string name;
+  std::size_t engines = 0;
+  double busy[5] = {};
+  double batch = 0.0;
+  double steps = 0.0;
+  std::uint64_t preemptions = 0;
+  double held = 0.0;
+  double cached = 0.0;
+  double prompt = 0.0;
+};
+
+std::vector<PoolShare> pools_of(const ServingResult& result) {
+  std::vector<PoolShare> pools;
+  const double whole = std::max(to_seconds(result.makespan), 1e-12);
+  for (const ServingResult::Engine& engine : result.engines) {
+    if (pools.empty() || pools.back().name != engine.pool) pools.push_back({engine.pool});
+    PoolShare& pool = pools.back();
+    ++pool.engines;
+    const Duration times[] = {engine.prefill, engine.decode, engine.mixed, engine.waiting, engine.idle};
+    for (std::size_t i = 0; i < 5; ++i) pool.busy[i] += to_seconds(times[i]) / whole;
+    pool.batch += engine.mean_batch * static_cast<double>(engine.steps);
+    pool.steps += static_cast<double>(engine.steps);
+    pool.preemptions += engine.preemptions;
+    pool.held = std::max(pool.held, static_cast<double>(engine.most_blocks) /
+                                        static_cast<double>(std::max<std::uint64_t>(engine.blocks, 1)));
+    pool.cached += static_cast<double>(engine.cached_tokens);
+    pool.prompt += static_cast<double>(engine.prompt_tokens);
+  }
+  return pools;
+}
+
+std::string ms(Time time) { return time == Time::never() ? "" : number("%.6f", to_seconds(time) * 1e3); }
+
+}  // namespace
+
+Json serving_json(const ServingResult& result) {
+  Json json;
+  json["requests"] = {{"offered", result.offered},
+                      {"finished", result.finished},
+                      {"refused", result.refused},
+                      {"unfinished", result.unfinished},
+                      {"warm_up", result.warm_up}};
+  json["prompt_tokens"] = result.prompt_tokens;
+  json["output_tokens"] = result.output_tokens;
+  json["output_tokens_per_s"] = result.output_tokens_per_s();
+  json["requests_per_s"] = result.requests_per_s();
+  json["exact_percentiles"] = result.exact;
+  json["ttft_s"] = summary_json(result.ttft);
+  json["tpot_s"] = summary_json(result.tpot);
+  json["itl_s"] = summary_json(result.itl);
+  json["e2e_s"] = summary_json(result.e2e);
+  Json& parts = json["ttft_parts_s"] = Json::object();
+  for (int p = 0; p < kTtftPartCount; ++p) {
+    parts[std::string(name(static_cast<TtftPart>(p)))] = summary_json(result.parts[p]);
+  }
+  if (result.slo) {
+    Json& slo = json["slo"] = Json::object();
+    if (result.slo->ttft) slo["ttft_s"] = to_seconds(*result.slo->ttft);
+    if (result.slo->tpot) slo["tpot_s"] = to_seconds(*result.slo->tpot);
+    slo["share"] = result.slo->share;
+    slo["goodput_per_s"] = result.slo->per_s;
+  }
+  if (result.transfers > 0) {
+    json["transfers"] = {
+        {"count", result.transfers}, {"bytes", result.transfer_bytes}, {"time_s", summary_json(result.transfer)}};
+  }
+  Json& engines = json["engines"] = Json::array();
+  for (const ServingResult::Engine& engine : result.engines) engines.push_back(engine_json(engine));
+  return json;
+}
+
+std::string serving_text(const ServingResult& result) {
+  std::string text = core::counted(result.finished, "request") + " finished of " + std::to_string(result.offered);
+  if (result.refused > 0) text += ", " + std::to_string(result.refused) + " refused";
+  if (result.unfinished > 0) {
+    text += ", " + std::to_string(result.unfinished) + " UNFINISHED: the times below are of the others, and too short";
+  }
+  text += number("; %.4g requests/s", result.requests_per_s()) +
+          number(", %.4g output tokens/s\n", result.output_tokens_per_s());
+  text += "  " + pad_right("", 14);
+  for (const char* head : {"mean", "p50", "p90", "p95", "p99", "most"}) text += pad_left(head, 11);
+  text += "\n" + row_of("TTFT", result.ttft) + row_of("TPOT", result.tpot) + row_of("ITL", result.itl) +
+          row_of("E2E", result.e2e);
+  for (int p = 0; p < kTtftPartCount; ++p) {
+    if (result.parts[p].most > Duration{}) {
+      std::string part(name(static_cast<TtftPart>(p)));
+      std::replace(part.begin(), part.end(), '_', ' ');
+      text += row_of("  " + part, result.parts[p]);
+    }
+  }
+  if (result.slo) {
+    text += "  goodput " + number("%.4g requests/s", result.slo->per_s) +
+            number(", %.1f %% of what was offered", 100.0 * result.slo->share);
+    if (result.slo->ttft) text += ", TTFT <= " + to_text(*result.slo->ttft);
+    if (result.slo->tpot) text += ", TPOT <= " + to_text(*result.slo->tpot);
+    text += result.unfinished > 0 ? "; unfinished requests count as outside\n" : "\n";
+  }
+  for (const PoolShare& pool : pools_of(result)) {
+    text += "  " + pool.name + ", " + core::counted(pool.engines, "engine") + ":";
+    const char* names[] = {"prefill", "decode", "mixed", "waiting", "idle"};
+    for (std::size_t i = 0; i < 5; ++i) {
+      if (pool.busy[i] > 0.0)
+        text += number(" %.1f %% ", 100.0 * pool.busy[i] / static_cast<double>(pool.engines)) + names[i];
+    }
+    text += number("; batch %.1f", pool.batch / std::max(pool.steps, 1.0)) +
+            number(", at most %.0f %% of its blocks", 100.0 * pool.held);
+    if (pool.cached > 0.0)
+      text += number(", %.1f %% of prompts cached", 100.0 * pool.cached / std::max(pool.cached + pool.prompt, 1.0));
+    if (pool.preemptions > 0) text += ", " + core::counted(pool.preemptions, "preemption");
+    text += "\n";
+  }
+  if (result.transfers > 0) {
+    text += "  " + core::counted(result.transfers, "KV transfer") + ", " +
+            to_text(Bytes{static_cast<std::int64_t>(result.transfer_bytes)}) + ": mean " + to_text(result.transfer.mean) +
+            ", p99 " + to_text(result.transfer.p99) + "\n";
+  }
+  return text;
+}
+
+std::string requests_csv(const ServingResult& result) {
+  std::string text =
+      "number,arrival_ms,prompt_tokens,output_tokens,cached_tokens,preemptions,prefill_engine,decode_engine,scheduled_ms,"
+      "prefilled_ms,sent_ms,delivered_ms,decoding_ms,first_ms,last_ms,ttft_ms,tpot_ms,e2e_ms,longest_gap_ms\n";
+  for (const ServedRequest& r : result.requests) {
+    text += std::to_string(r.number) + "," + ms(r.arrival);
+    for (const std::uint32_t n : {r.prompt, r.output, r.cached, r.preemptions, r.prefill_engine, r.decode_engine}) {
+      text += "," + std::to_string(n);
+    }
+    for (const Time time : {r.scheduled, r.prefilled, r.sent, r.delivered, r.decoding, r.first, r.last})
+      text += "," + ms(time);
+    const double tpot = r.output > 1 ? to_seconds(r.last - r.first) * 1e3 / (r.output - 1.0) : 0.0;
+    text += number(",%.6f", to_seconds(r.first - r.arrival) * 1e3) + (r.output > 1 ? number(",%.6f", tpot) : ",") +
+            number(",%.6f", to_seconds(r.last - r.arrival) * 1e3) + number(",%.6f\n", to_seconds(r.longest_gap) * 1e3);
+  }
+  return text;
+}
+
+}  // namespace photonrail::report

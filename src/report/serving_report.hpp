@@ -1,0 +1,18 @@
+// Served requests in results: JSON, a table for people, and a CSV with a row for each request.
+#pragma once
+
+#include "json/json.hpp"
+#include "photonrail/workload/serving.hpp"
+
+#include <string>
+
+namespace photonrail::report {
+
+/// Keys in the order of the file.
+[[nodiscard]] json::Json serving_json(const ServingResult& result);
+/// Percentiles of what a client sees, parts of the time to the first token, engines; unfinished requests first.
+[[nodiscard]] std::string serving_text(const ServingResult& result);
+/// requests.csv: a row for each request that ended, in milliseconds; empty cells for what did not happen to it.
+[[nodiscard]] std::string requests_csv(const ServingResult& result);
+
+}  // namespace photonrail::report

@@ -1,0 +1,268 @@
+// Served requests against closed forms (reference in docs/models/serving.md), and what must hold of every run.
+#include "serving/agent.hpp"
+
+#include "serving/ideal_world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+#include <string>
+
+namespace photonrail::serving {
+namespace {
+
+constexpr Duration kMs{1'000'000'000};
+constexpr Duration kUs{1'000'000};
+
+PoolSpec pool(PoolRole role, std::size_t engines, std::size_t first_rank, const LinearLaw& law, const EngineSpec& engine) {
+  PoolSpec made;
+  made.name = role == PoolRole::kMixed ? "mixed" : role == PoolRole::kPrefill ? "prefill" : "decode";
+  made.role = role;
+  made.engine = engine;
+  for (std::size_t e = 0; e < engines; ++e) made.engines.push_back({RankId{first_rank + e}});
+  made.times = std::make_shared<LinearStepTime>(law);
+  return made;
+}
+
+EngineSpec plain_engine(std::uint64_t blocks = 100'000) {
+  EngineSpec engine;
+  engine.blocks = blocks;
+  engine.prefix_caching = false;
+  return engine;
+}
+
+ServingSpec one_pool(const LinearLaw& law, const EngineSpec& engine, std::size_t engines = 1) {
+  ServingSpec spec;
+  spec.pools.push_back(pool(PoolRole::kMixed, engines, 0, law, engine));
+  return spec;
+}
+
+LengthLaw tokens(double n) { return {LengthLaw::Kind::kConstant, n}; }
+
+ServingResult served(const ServingSpec& spec, Bandwidth link = {50e9}) {
+  ServingAgent agent(spec);
+  IdealWorld world(link);
+  world.run(agent);
+  return agent.result();
+}
+
+double ms_of(Duration time) { return to_seconds(time) * 1e3; }
+
+void expect_books(const ServingResult& r) {
+  EXPECT_EQ(r.offered, r.finished + r.refused + r.unfinished);
+  for (const auto& e : r.engines) {
+    EXPECT_EQ(e.prefill + e.decode + e.mixed + e.waiting + e.idle, r.makespan);
+    EXPECT_LE(e.most_blocks, e.blocks);
+  }
+  for (const ServedRequest& q : r.requests) {
+    EXPECT_LE(q.arrival, q.scheduled);
+    EXPECT_LE(q.scheduled, q.prefilled);
+    EXPECT_LE(q.prefilled, q.first);
+    EXPECT_LE(q.first, q.last);
+  }
+}
+
+// 1,000 prompt tokens in chunks of 400, 400, 200: three prefill steps and nine decodes of one.
+TEST(Serving, OneRequestTakesTheSumOfItsSteps) {
+  EngineSpec engine = plain_engine();
+  engine.token_budget = 400;
+  ServingSpec spec = one_pool({kMs, 10 * kUs, 20 * kUs, {}}, engine);
+  spec.requests.count = 1;
+  spec.requests.concurrency = 1;
+  spec.requests.input = tokens(1000);
+  spec.requests.output = tokens(10);
+  const ServingResult r = served(spec);
+  EXPECT_EQ(r.ttft.mean, 3 * kMs + 1000 * (10 * kUs));
+  EXPECT_EQ(r.e2e.mean, r.ttft.mean + 9 * (kMs + 20 * kUs));
+  EXPECT_EQ(r.itl.mean, kMs + 20 * kUs);
+  EXPECT_EQ(r.tpot.mean, r.itl.mean);
+  expect_books(r);
+}
+
+// N clients of a step law a + b n. Every step has each of them once: TPOT = a + b N.
+TEST(Serving, AClosedLoopOfEqualRequestsHasTheTpotOfItsStepLaw) {
+  ServingSpec spec = one_pool({kMs, {}, 50 * kUs, {}}, plain_engine());
+  spec.requests.count = 320;
+  spec.requests.concurrency = 32;
+  spec.requests.input = tokens(1);  // a chunk of one token is a decode
+  spec.requests.output = tokens(100);
+  spec.warm_up = 32;
+  const ServingResult r = served(spec);
+  EXPECT_EQ(r.tpot.mean, kMs + 32 * (50 * kUs));
+  EXPECT_EQ(r.tpot.most, r.tpot.p50);
+  expect_books(r);
+}
+
+// One slot, one token: M/D/1. At rho = 0.7 and D = 1 ms: D + rho D / (2 (1 - rho)) = 2.1667 ms.
+TEST(Serving, OneSlotIsAQueueWithAConstantService) {
+  EngineSpec engine = plain_engine();
+  engine.max_sequences = 1;
+  ServingSpec spec = one_pool({kMs, {}, {}, {}}, engine);
+  spec.requests.arrivals.stages = {{700.0}};
+  spec.requests.count = 200'000;
+  const ServingResult r = served(spec);
+  EXPECT_NEAR(ms_of(r.ttft.mean), 1.0 + 0.7 / (2 * 0.3), 0.022);
+  EXPECT_FALSE(r.exact);
+  EXPECT_EQ(r.requests.size(), kMaxServedRows);
+  expect_books(r);
+}
+
+// A step law c n shares the engine equally: E2E = L c / (1 - rho), for long answers. c = 10 us, L = 400, 150 requests/s:
+// rho = 0.6, 10 ms.
+TEST(Serving, AStepLawWithoutAFixedPartIsProcessorSharing) {
+  EngineSpec engine = plain_engine();
+  engine.max_sequences = 1000;
+  ServingSpec spec = one_pool({{}, {}, 10 * kUs, {}}, engine);
+  spec.requests.arrivals.stages = {{150.0}};
+  spec.requests.output = tokens(400);
+  spec.requests.count = 20'000;
+  const ServingResult r = served(spec);
+  EXPECT_NEAR(ms_of(r.e2e.mean), 4.0 / 0.4, 0.4);
+  expect_books(r);
+}
+
+// Four drafts, each accepted with probability 0.6: (1 - 0.6^5) / 0.4 = 2.3056 tokens a step.
+TEST(Serving, DraftsGiveTheTokensOfTheirLaw) {
+  EngineSpec engine = plain_engine();
+  engine.speculation = {4, 0.6, {}};
+  ServingSpec spec = one_pool({kMs, {}, {}, {}}, engine);
+  spec.requests.concurrency = 1;
+  spec.requests.count = 50;
+  spec.requests.input = tokens(1);
+  spec.requests.output = tokens(2001);
+  const ServingResult r = served(spec);
+  EXPECT_NEAR(1.0 / ms_of(r.tpot.mean), 2.3056, 0.02);
+  EXPECT_EQ(r.itl.count, 50 * 2000U);
+  expect_books(r);
+}
+
+ServingSpec apart(TransferSpec::When when, bool first_at_prefill) {
+  ServingSpec spec;
+  const EngineSpec engine = plain_engine();
+  spec.pools.push_back(pool(PoolRole::kPrefill, 2, 0, {kMs, 10 * kUs, 20 * kUs, {}}, engine));
+  spec.pools.push_back(pool(PoolRole::kDecode, 2, 2, {kMs, 10 * kUs, 20 * kUs, {}}, engine));
+  spec.transfer.when = when;
+  spec.transfer.bytes_per_token = 1e5;
+  spec.transfer.layers = 10;
+  spec.transfer.first_token_at_prefill = first_at_prefill;
+  spec.requests.concurrency = 1;
+  spec.requests.count = 4;
+  spec.requests.input = tokens(1000);
+  spec.requests.output = tokens(3);
+  return spec;
+}
+
+// Prefill 11 ms; 100 MB over 50 GB/s: 2 ms; each decode 1.02 ms.
+TEST(Serving, PartsOfPrefillAndDecodeApartAddUp) {
+  const ServingResult r = served(apart(TransferSpec::When::kAtEnd, false));
+  EXPECT_EQ(r.ttft.mean, 11 * kMs + 2 * kMs + kMs + 20 * kUs);
+  EXPECT_EQ(r.e2e.mean, r.ttft.mean + 2 * (kMs + 20 * kUs));
+  EXPECT_EQ(r.parts[static_cast<int>(TtftPart::kTransfer)].mean, 2 * kMs);
+  EXPECT_EQ(r.transfers, 4U);
+  EXPECT_EQ(r.transfer_bytes, 400'000'000U);
+  expect_books(r);
+
+  const ServingResult at_prefill = served(apart(TransferSpec::When::kAtEnd, true));
+  EXPECT_EQ(at_prefill.ttft.mean, 11 * kMs);
+  EXPECT_EQ(at_prefill.itl.most, 2 * kMs + kMs + 20 * kUs);
+}
+
+// Nine of ten layers go beside the prompt's last chunk; the last one, 10 MB, after it: 0.2 ms.
+TEST(Serving, LayersThatGoDuringPrefillAreHidden) {
+  const ServingResult r = served(apart(TransferSpec::When::kLayerByLayer, false));
+  EXPECT_EQ(r.ttft.mean, 11 * kMs + kMs / 5 + kMs + 20 * kUs);
+  expect_books(r);
+}
+
+TEST(Serving, WhatCannotFitIsRefusedAndAHorizonLeavesTheRestUnfinished) {
+  ServingSpec spec = one_pool({10 * kMs, {}, {}, {}}, plain_engine(10));
+  spec.requests.arrivals.stages = {{100.0}};
+  spec.requests.input = {LengthLaw::Kind::kUniform, 1, 320};  // 160 tokens fit
+  spec.requests.output = tokens(20);
+  spec.requests.count = 1'000;
+  spec.horizon = Time{from_seconds(2.0)};
+  spec.slo = SloSpec{100 * kMs, {}};
+  const ServingResult r = served(spec);
+  EXPECT_GT(r.refused, 50U);
+  EXPECT_GT(r.unfinished, 10U);
+  EXPECT_LT(r.slo->share, static_cast<double>(r.finished) / static_cast<double>(r.offered) + 1e-9);
+  expect_books(r);
+}
+
+// Everything at once: little memory, prefixes, sessions, swap, priorities, drafts, ages of signals.
+ServingSpec busy(std::uint64_t seed) {
+  EngineSpec engine = plain_engine(120);
+  engine.prefix_caching = seed % 2 == 0;
+  engine.token_budget = 256;
+  engine.max_sequences = 12;
+  engine.preemption = seed % 3 == 0 ? Preemption::kSwap : Preemption::kRecompute;
+  engine.swap_block = 10 * kUs;
+  engine.order = static_cast<QueueOrder>(seed % 3);
+  engine.admission = static_cast<Admission>(seed % 4 % 3);
+  if (seed % 5 == 0) engine.speculation = {3, 0.5, 100 * kUs};
+  ServingSpec spec;
+  const LinearLaw law{kMs, 10 * kUs, 20 * kUs, Duration{1000}};
+  if (seed % 2 == 0) {
+    spec.pools.push_back(pool(PoolRole::kMixed, 3, 0, law, engine));
+  } else {
+    spec.pools.push_back(pool(PoolRole::kPrefill, 2, 0, law, engine));
+    spec.pools.push_back(pool(PoolRole::kDecode, 3, 2, law, engine));
+  }
+  spec.transfer.bytes_per_token = 1e5;
+  spec.transfer.layers = 8;
+  spec.transfer.when = static_cast<TransferSpec::When>(seed % 3 % 2);
+  spec.transfer.order = static_cast<TransferSpec::Order>(seed % 5 % 2);
+  spec.transfer.first_token_at_prefill = seed % 7 < 3;
+  spec.routing.arrivals = static_cast<RoutePolicy>(seed % 5);
+  spec.routing.decode = static_cast<RoutePolicy>(seed % 4 + 1);
+  spec.routing.signal_age = 50 * kMs;
+  spec.requests.arrivals.stages = {{40.0}};
+  spec.requests.turns = 3;
+  spec.requests.think = DelayDistribution::constant(100 * kMs);
+  spec.requests.input = {LengthLaw::Kind::kLogNormal, 150, 1.0, 1500};
+  spec.requests.output = {LengthLaw::Kind::kLogNormal, 30, 0.8, 400};
+  spec.requests.prefix = {4, 64};
+  spec.requests.count = 300;
+  spec.seed = seed;
+  return spec;
+}
+
+TEST(Serving, EveryRunKeepsItsBooksAndIsTheSameAgain) {
+  std::uint64_t preemptions = 0;
+  std::uint64_t cached = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const ServingResult r = served(busy(seed));
+    expect_books(r);
+    EXPECT_EQ(r.offered, 300U);
+    EXPECT_EQ(r.unfinished, 0U);
+    for (const auto& e : r.engines) {
+      preemptions += e.preemptions;
+      cached += e.cached_tokens;
+    }
+    if (seed % 10 != 0) continue;
+    const ServingResult again = served(busy(seed));
+    EXPECT_EQ(r.makespan, again.makespan);
+    EXPECT_EQ(r.ttft.mean, again.ttft.mean);
+    EXPECT_EQ(r.itl.mean, again.itl.mean);
+  }
+  EXPECT_GT(preemptions, 100U);  // or the settings would show little
+  EXPECT_GT(cached, 10'000U);
+}
+
+TEST(Serving, RoutersAnswerByWhatTheyKnow) {
+  const std::vector<EngineSignal> engines{{90, 10, 5, 8, 0}, {20, 80, 9, 8, 64}, {50, 50, 2, 8, 0}};
+  EXPECT_EQ(route(RoutePolicy::kRoundRobin, engines, {0, 4, {}}), 1U);
+  EXPECT_EQ(route(RoutePolicy::kLeastRequests, engines, {}), 2U);
+  EXPECT_EQ(route(RoutePolicy::kLeastBlocks, engines, {}), 1U);
+  EXPECT_EQ(route(RoutePolicy::kPrefix, engines, {}), 2U);  // the one that has the prefix has more than 2 x 2 + 4
+  EXPECT_EQ(route(RoutePolicy::kSticky, engines, {10, 0, 0}), 0U);
+  EXPECT_EQ(route(RoutePolicy::kSticky, engines, {11, 0, 0}), 1U);  // no blocks there: as least_blocks
+  EXPECT_EQ(route(RoutePolicy::kSticky, engines, {1, 0, 1}), 1U);   // no place there: the same
+}
+
+}  // namespace
+}  // namespace photonrail::serving

@@ -15,7 +15,7 @@ from ._native import (ConfigError, ControllerError, DeadlockError, Error, View, 
 from .extensions import Registries
 from .runs import Result, Scenario, Timeline, scenario, simulate
 from .slices import Allocation, allocate
-from .studies import astra_cycles, goodput, import_astra, run_sweep_file, sweep
+from .studies import astra_cycles, goodput, import_astra, plan, run_sweep_file, sweep
 
 __all__ = ["Allocation", "ConfigError", "ControllerError", "DeadlockError", "Error", "Registries", "Result", "Scenario", "Timeline", "View",
-           "__version__", "allocate", "astra_cycles", "goodput", "import_astra", "run_sweep_file", "scenario", "simulate", "sweep"]
+           "__version__", "allocate", "astra_cycles", "goodput", "import_astra", "plan", "run_sweep_file", "scenario", "simulate", "sweep"]

@@ -65,6 +65,21 @@ def goodput(file, set=None, seeds=0, threads=0, out="", registries=None):
     return frame
 
 
+def plan(file, set=None, threads=0, limit_s=60.0, out="", registries=None):
+    """Searches the best candidate of a plan file (`photonrail.plan/1`): a frame with a row a simulated one, the best first.
+
+    Columns: each free choice, step_s, bound_s, objectives (a list), memory_bytes, network_usd, productive. `.attrs` has `best`, a
+    scenario that runs as it is, and candidates, excluded, open, gap (0: proven) and rejected, {reason: count}. `out`: a folder
+    that is gone on with.
+    """
+    from .extensions import Registries
+    overrides = [(pointer, json.dumps(value)) for pointer, value in (set or {}).items()]
+    answer = _native.plan(pathlib.Path(file), overrides, threads, limit_s, str(out), (registries or Registries())._native)
+    frame = pd.DataFrame(answer.pop("runs"))
+    frame.attrs.update(answer, best=json.loads(answer["best"]) if answer["best"] else None)
+    return frame
+
+
 def _astra_files(system, network, workload, comm_group, remote_memory):
     files = _native.AstraOptions()
     files.system, files.network, files.workload = pathlib.Path(system), pathlib.Path(network), pathlib.Path(workload)

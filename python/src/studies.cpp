@@ -3,6 +3,7 @@
 
 #include "photonrail/formats/astra.hpp"
 #include "photonrail/study/goodput.hpp"
+#include "photonrail/study/plan.hpp"
 #include "photonrail/study/sweep.hpp"
 #include "photonrail/testing/fuzz.hpp"
 #include "photonrail/testing/laws.hpp"
@@ -83,6 +84,48 @@ py::dict goodput(const std::filesystem::path& file, const std::vector<std::pair<
   return d;
 }
 
+py::dict dict_of(const PlannedRun& run) {
+  py::dict row;
+  for (const auto& [name, value] : run.choices) row[py::str(name)] = value;
+  row["step_s"] = run.step_s;
+  row["bound_s"] = run.bound_s;
+  row["objectives"] = run.objectives;
+  row["memory_bytes"] = run.memory_bytes;
+  row["network_usd"] = run.usd;
+  row["productive"] = run.productive ? py::object(py::float_(run.productive->mean)) : py::object(py::none());
+  return row;
+}
+
+// A row for each candidate that was simulated, and what became of the others.
+py::dict plan(const std::filesystem::path& file, const std::vector<std::pair<std::string, std::string>>& overrides,
+              std::uint32_t threads, double limit_s, const std::filesystem::path& out, const Registries& known) {
+  PlanResult result;
+  std::string best;
+  {
+    const Unlocked unlock;
+    std::vector<Override> set;
+    for (const auto& [pointer, json] : overrides) set.push_back({pointer, json});
+    const Plan asked = read_plan(file, set);
+    PlanOptions options;
+    options.directory = out;
+    options.jobs = threads;
+    options.limit_s = limit_s;
+    result = run_plan(asked, options, known);
+    if (!result.best.empty()) best = planned_scenario(asked, result.best.front());
+  }
+  py::list rows;
+  for (const PlannedRun& run : result.runs) rows.append(dict_of(run));
+  py::dict d;
+  d["runs"] = rows;
+  d["best"] = best;
+  d["candidates"] = result.candidates;
+  d["excluded"] = result.excluded;
+  d["open"] = result.open;
+  d["gap"] = result.gap;
+  d["rejected"] = result.rejected;
+  return d;
+}
+
 py::dict law_problems(const Registries& known, const std::string& policy) {
   const testing::PolicyUnderTest subject(known.controllers.find(policy));
   py::dict problems;
@@ -128,6 +171,8 @@ void bind_studies(py::module_& module) {
   module.def("run_sweep_file", &run_sweep_file, py::arg("file"), py::arg("out"), py::arg("threads"), py::arg("registries"));
   module.def("goodput", &goodput, py::arg("file"), py::arg("overrides"), py::arg("seeds"), py::arg("threads"),
              py::arg("out"), py::arg("registries"));
+  module.def("plan", &plan, py::arg("file"), py::arg("overrides"), py::arg("threads"), py::arg("limit_s"), py::arg("out"),
+             py::arg("registries"));
   module.def("law_problems", &law_problems, py::arg("registries"), py::arg("policy"));
   module.def("fuzz_problem", &fuzz_problem, py::arg("registries"), py::arg("policy"), py::arg("cases"), py::arg("seed"));
   py::class_<AstraOptions>(module, "AstraOptions")

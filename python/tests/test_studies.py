@@ -127,6 +127,16 @@ def test_goodput_is_a_frame_whose_uses_add_up(tmp_path, monkeypatch):
         photonrail.goodput(file, set={"/reliability/days": -1})
 
 
+def test_plan_is_a_frame_whose_first_row_is_the_best():
+    frame = photonrail.plan(ROOT / "configs" / "plans" / "llama3-8b-64.json", limit_s=3600.0)
+    assert frame.attrs["gap"] == 0.0 and frame.attrs["open"] == 0
+    assert frame["step_s"].is_monotonic_increasing and list(frame["tp"])[0] == "2"
+    assert (frame["bound_s"] <= frame["step_s"]).all()
+    assert photonrail.simulate(photonrail.scenario(frame.attrs["best"])).step_s == frame["step_s"][0]
+    with pytest.raises(photonrail.ConfigError, match="photonrail.plan/1"):
+        photonrail.plan(ROOT / "configs" / "quickstart.json")
+
+
 def test_one_figure_three_ways(tmp_path):
     """Opus against the delay of its switches, by the command, by C++ and by Python: the same numbers, to the last digit."""
     command, program = os.environ.get("PHOTONRAIL_COMMAND"), os.environ.get("PHOTONRAIL_EXAMPLE_DELAY")

@@ -16,7 +16,11 @@ TEST_F(Command, PlanFindsTheBestAndProvesIt) {
   EXPECT_THAT(told.out, HasSubstr("tp 2, pp 1, dp 32"));
   EXPECT_THAT(told.out, HasSubstr("proven"));
   EXPECT_THAT(told.out, HasSubstr("memory of a GPU"));
+  EXPECT_THAT(told.out, HasSubstr("from the base to the best"));
+  EXPECT_THAT(told.out, HasSubstr("efficiency of GPUs"));
+  EXPECT_THAT(told.out, HasSubstr("as good up to a delay of"));
   EXPECT_EQ(run("run plan/best.json").status, 0);
+  EXPECT_EQ(run("report plan").status, 0);  // the simulated candidates, as the table of a sweep
   const Outcome again = run("plan " + file + " --out plan --json");
   EXPECT_EQ(again.status, 0) << again.err;
   const json result = json::parse(again.out);

@@ -16,14 +16,26 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace photonrail {
 
 /// What is to be least.
 enum class PlanObjective : std::uint8_t {
-  kStep,              ///< seconds of a step
-  kGpuSecondsAToken,  ///< the same times GPUs, over the tokens of a step: for choices that change either
+  kStep,                ///< seconds of a step
+  kGpuSecondsAToken,    ///< the same times GPUs, over the tokens of a step: for choices that change either
+  kDays,                ///< until Plan::tokens are trained on, with the failures of the base's section "reliability"
+  kUsdATrillionTokens,  ///< GPUs, network and energy, with these failures
+  kUsd,                 ///< the bill of the network
+  kPower                ///< watts of the network
+};
+
+/// What the bill of a training job is made of, beside that of its network.
+struct PlanPrices {
+  double gpu_hour_usd = 0.0;  ///< of a GPU with all that belongs to it but the network
+  double network_years = 4.0;
+  double usd_per_kwh = 0.0;
 };
 
 /// One value of a free choice: what it is called, and what it changes in the base.
@@ -60,7 +72,9 @@ struct Plan {
   std::filesystem::path base_directory;  ///< to which its paths are relative
   std::optional<ShapeSpace> shapes;      ///< none: the base's shape
   std::vector<PlanAxis> axes;
-  PlanObjective objective = PlanObjective::kStep;
+  std::vector<PlanObjective> objectives{PlanObjective::kStep};  ///< of two or three the front is searched
+  std::optional<double> tokens;                                 ///< with kDays
+  std::optional<PlanPrices> prices;                             ///< with kUsdATrillionTokens
   PlanLimits limits;
 };
 
@@ -68,14 +82,26 @@ struct Plan {
 [[nodiscard]] Plan read_plan(const std::filesystem::path& file, std::span<const Override> set = {});
 [[nodiscard]] Plan parse_plan(std::string_view json, const std::filesystem::path& file, std::span<const Override> set = {});
 
+/// A mean of seeds with its interval of 95 %.
+struct PlanShare {
+  double mean = 0.0;
+  double low = 0.0;
+  double high = 0.0;
+};
+
 /// A candidate that was simulated.
 struct PlannedRun {
   std::vector<std::string> labels;  ///< of its shape, if shapes are searched, and of its value on each axis
-  std::vector<Override> patch;      ///< of the base
-  double objective = 0.0;
+  std::vector<std::pair<std::string, std::string>> choices;  ///< of each free choice, its value
+  std::vector<Override> patch;                               ///< of the base
+  std::vector<double> objectives;                            ///< by objective of the plan
   double step_s = 0.0;
-  double bound_s = 0.0;  ///< the lower bound on its step that was known before
-  RankTime mean{};       ///< where the time of a rank goes, mean of ranks, over the makespan
+  double bound_s = 0.0;                 ///< the lower bound on its step that was known before
+  std::optional<PlanShare> productive;  ///< share of months with failures in which steps are made that stay
+  double gpus = 0.0;                    ///< spares too
+  double tokens = 0.0;                  ///< of a step; 0: no training job
+  std::optional<double> energy_j;       ///< of a step
+  RankTime mean{};                      ///< where the time of a rank goes, mean of ranks, over the makespan
   Duration makespan{};
   std::optional<double> memory_bytes;  ///< of the fullest GPU
   std::optional<double> usd;           ///< of the network
@@ -86,7 +112,7 @@ struct PlannedRun {
 struct PlanWorth {
   std::string choice;  ///< "tp", or the name of an axis
   std::string value;
-  double objective = 0.0;  ///< the best that was simulated with it, or the least bound where none was
+  double objective = 0.0;  ///< the first one: the best that was simulated with it, or the least bound where none was
   bool simulated = false;
 };
 
@@ -100,8 +126,10 @@ struct PlanResult {
   std::uint64_t failed = 0;                       ///< could not finish when they were run
   std::uint64_t excluded = 0;                     ///< by their bound
   std::uint64_t open = 0;                         ///< neither, when the time was over
-  std::vector<PlannedRun> best;                   ///< ascending by objective, at most PlanOptions::keep
-  double gap = 0.0;                               ///< how much better an open candidate may be, as a share; 0: proven
+  /// Ascending by the first objective: of one at most PlanOptions::keep, of several the front.
+  std::vector<PlannedRun> best;
+  std::vector<PlannedRun> runs{};  ///< all that were simulated, ascending by the first objective
+  double gap = 0.0;                ///< how much better an open candidate may be, as a share; 0: proven
   std::vector<PlanWorth> worth;
 };
 
@@ -119,24 +147,75 @@ struct PlanOptions {
 /// base is no scenario under any candidate, or the folder is of another plan.
 [[nodiscard]] PlanResult run_plan(const Plan& plan, const PlanOptions& options = {}, const Registries& known = {});
 
+/// A number of the base that may turn out to be another.
+struct PlanRobustness {
+  std::string what;                  ///< "switching delay"
+  std::optional<double> at_low;      ///< the least objective of the best five at 0.8 of it
+  std::optional<double> at_high;     ///< the same at 1.2
+  std::optional<double> changes_at;  ///< the factor next to 1, between these, at which another one is the best
+  std::string to;                    ///< that one
+};
+
+/// The delay up to which optical rails are as good as electrical ones: within 1 % of the step, or as cheap.
+struct PlanBreakEven {
+  std::string candidate;           ///< the best on optical rails
+  double electrical = 0.0;         ///< the objective of the same on electrical rails
+  std::optional<double> delay_ms;  ///< none: at no delay
+};
+
+/// A step from the base to the best candidate.
+struct PlanRung {
+  std::string change;
+  std::optional<double> objective;  ///< none: it cannot be run
+};
+
+/// What the answer of a plan of one objective rests on.
+struct PlanExplanation {
+  std::vector<PlanRung> ladder;
+  std::vector<PlanRobustness> robustness;  ///< of numbers that matter
+  std::optional<PlanBreakEven> break_even{};
+  bool is_whole = true;  ///< false: the time was over before
+};
+
+/// Runs the best candidates again with one number changed. Uses limit_s, jobs and stop of the options.
+[[nodiscard]] PlanExplanation explain_plan(const Plan& plan, const PlanResult& result, const PlanOptions& options = {},
+                                           const Registries& known = {});
+
 /// A scenario of the candidate as JSON, which `photonrail run` takes.
 [[nodiscard]] std::string planned_scenario(const Plan& plan, const PlannedRun& run);
 
-/// A lower bound on the step of a training job: the passes of a rank one after another, with their computations and the
-/// least of their tensor- and context-parallel traffic, and the fill and drain of the pipeline. 0 where GPUs are unlike, or
-/// where layers differ and there are several stages. Source of the pipeline's part: arXiv 2104.04473, section 2.2.
+/// What a micro-batch takes in a layer on the way forward and back.
+struct LayerPass {
+  Duration core{};     ///< from its first computation to its last
+  Duration through{};  ///< with the exchanges before and after these
+};
+
+/// A lower bound on the step of a training job, whatever its rails and controllers do (docs/models/planner.md). 0 where
+/// GPUs have operators of their own.
 class StepBound {
  public:
-  explicit StepBound(const ClusterSpec& cluster) : cluster_(cluster) {}
+  /// What is known of the job beside its specification.
+  struct Facts {
+    bool in_order = true;       ///< rank r runs on GPU r
+    bool one_at_a_time = true;  ///< collectives of a communicator run one after another
+  };
+
+  explicit StepBound(const ClusterSpec& cluster) : StepBound(cluster, Facts{}) {}
+  StepBound(const ClusterSpec& cluster, const Facts& facts) : cluster_(cluster), facts_(facts) {}
+
+  /// The passes of a rank and the fill and drain of the pipeline; quick, since layers are looked at once.
   /// REQUIRES: the specification is valid.
   [[nodiscard]] Duration of(const TrainingSpec& spec);
+  /// With messages between stages, data-parallel traffic and the optimizer; some milliseconds. 0 for schedules that it does
+  /// not know. REQUIRES: the specification is valid.
+  [[nodiscard]] Duration closer(const TrainingSpec& spec) const;
 
  private:
-  /// What a micro-batch takes on one rank of each stage, all stages together.
-  [[nodiscard]] Duration micro_batch(TrainingSpec spec);
+  [[nodiscard]] const std::vector<LayerPass>& layers(const TrainingSpec& spec);
 
   ClusterSpec cluster_;
-  std::map<std::string, Duration> known_;
+  Facts facts_;
+  std::map<std::string, std::vector<LayerPass>> known_;
 };
 
 }  // namespace photonrail

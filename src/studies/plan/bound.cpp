@@ -2,25 +2,37 @@
 //
 // A rank computes one task at a time, and in the order of its program, so that a pass takes at least the longest path of
 // the program through its computations and its collectives, each with the bytes that a member cannot do without at the
-// fastest rate that it could have. A step has such a pass for each micro-batch and chunk of the rank. A stage has at least
-// floor(layers / stages) layers. Where backward passes are whole a rank waits, between two of its steps, until the last
-// micro-batch has come back through the first stage and the first one of the next step has come up to it: the last stage's
-// passes and those of one micro-batch on the first chunks of all stages before it lie on that way one after another. A
-// split backward pass (zero bubble) hands gradients on before it is complete, so that only the rank's own passes count.
+// fastest rate that it could have. A step has such a pass for each micro-batch and chunk of the rank. Where backward passes
+// are whole a rank waits, between two of its steps, until the last micro-batch has come back through the first stage and
+// the first one of the next step has come up to it: the passes of one micro-batch on the first chunks of all stages before
+// it lie on that way. A split backward pass (zero bubble) hands gradients on before it is complete, so that only the rank's
+// own passes count; of passes that run in pairs only the computations do.
 //
-// The bound leaves out messages between stages and data-parallel traffic, the optimizer, and models whose layers differ
-// (there it is 0 with several stages).
+// of() looks at passes alone, layer by layer, and is quick; closer() at whole programs of one and of two micro-batches,
+// with messages, gathers and reductions of data parallelism and the optimizer: what a further micro-batch adds is their
+// difference, since all that a micro-batch does on a rank waits for the last computation of the one before.
 #include "photonrail/error.hpp"
 #include "photonrail/study/plan.hpp"
+#include "studies/plan/program_path.hpp"
+#include "workload/pipeline/actions.hpp"
+#include "workload/pipeline/order.hpp"
+#include "workload/training/rank_grid.hpp"
+#include "workload/training/stage_units.hpp"
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace photonrail {
 
 namespace {
+
+using plan::PathFacts;
+using plan::ProgramPath;
+using workload::PipelineAction;
 
 bool has_equal_layers(const ModelSpec& model) {
   return !model.moe && !model.mamba && model.pattern.empty() && (model.window == 0 || model.window_every == 1);
@@ -31,126 +43,190 @@ bool hands_on_complete_gradients(PipelineSchedule schedule) {
          schedule != PipelineSchedule::kDualPipe;
 }
 
-/// What a member of the call has to send or to receive at least: shards of others, and sums of what others have.
-Bytes least_bytes(const Task& task, std::size_t members) {
-  const auto n = static_cast<std::int64_t>(members);
-  const std::int64_t size = task.size().count;
-  switch (task.op) {
-    case CollectiveOp::kAllReduce:
-      return {size};
-    case CollectiveOp::kAllGather:
-      return {size * (n - 1)};
-    case CollectiveOp::kReduceScatter:
-      return {size / n * (n - 1)};
-    case CollectiveOp::kAllToAll:
-      return task.demand() == 0 ? Bytes{size / n * (n - 1)} : Bytes{};
-    default:
-      return {};
-  }
+bool runs_in_pairs(const TrainingSpec& spec) {
+  return spec.overlap.experts || spec.schedule == PipelineSchedule::kDualPipe;
 }
 
-/// The longest path through the program of rank 0.
-class ProgramPath {
- public:
-  ProgramPath(const TaskGraph& graph, const ClusterSpec& cluster, Bandwidth tensor_rate)
-      : graph_(graph), cluster_(cluster), tensor_rate_(tensor_rate) {}
-
-  [[nodiscard]] Duration longest() const {
-    const Program& program = graph_.program(RankId{0});
-    const std::span<const Task> tasks = program.tasks();
-    std::vector<Duration> begins(tasks.size());
-    std::vector<std::uint32_t> waits;
-    std::vector<TaskId> ready;
-    for (std::size_t t = 0; t < tasks.size(); ++t) {
-      waits.push_back(tasks[t].waits);
-      if (tasks[t].waits == 0) ready.emplace_back(t);
-    }
-    Duration longest{};
-    while (!ready.empty()) {
-      const TaskId task = ready.back();
-      ready.pop_back();
-      const Duration end = begins[task.index()] + least(tasks[task.index()]);
-      longest = std::max(longest, end);
-      for (const TaskId next : program.successors(task)) {
-        begins[next.index()] = std::max(begins[next.index()], end);
-        if (--waits[next.index()] == 0) ready.push_back(next);
-      }
-    }
-    return longest;
+/// The job with another number of micro-batches. Its passes are in the order of the schedule, or, of several chunks, in one
+/// that all numbers of micro-batches have.
+TrainingSpec with_micro_batches(TrainingSpec spec, std::uint32_t count) {
+  spec.global_batch = count * spec.micro_batch * spec.parallelism.dp;
+  if (spec.parallelism.virtual_stages > 1) {
+    spec.schedule = PipelineSchedule::kBreadthFirst;
+  } else if (spec.schedule != PipelineSchedule::kGPipe && spec.schedule != PipelineSchedule::kBreadthFirst) {
+    spec.schedule = PipelineSchedule::kOneFOneB;
   }
+  return spec;
+}
 
- private:
-  [[nodiscard]] Duration least(const Task& task) const {
-    if (task.kind == TaskKind::kCompute) {
-      if (task.stream != Stream::kGpu || task.demand() != 0) return {};
-      return task.time() ? *task.time() : cluster_.gpu.compute_time(task.flops, task.memory());
+/// Returns true when each message is received between the pass before the one that needs it and that pass.
+bool receives_in_turn(const PipelineShape& shape, std::uint32_t stage, std::span<const PipelineAction> actions) {
+  const PipelineAction* received = nullptr;
+  for (const PipelineAction& action : actions) {
+    if (action.kind == PipelineAction::Kind::kSend) continue;
+    if (action.kind == PipelineAction::Kind::kReceive) {
+      if (received != nullptr) return false;
+      received = &action;
+      continue;
     }
-    if (task.kind != TaskKind::kCollective) return {};
-    const Communicator& group = graph_.communicators()[graph_.communicator(RankId{0}, task.slot).index()];
-    const bool tensor = group.dimension == Dimension::kTp;
-    const Bandwidth any{cluster_.scale_up.of_gpu().bytes_per_second +
-                        cluster_.nic.per_port.bytes_per_second * cluster_.nic.ports};
-    return transfer_time(least_bytes(task, group.members.size()), tensor ? tensor_rate_ : any);
+    if (received == nullptr) continue;
+    const auto input = workload::input_of(shape, stage, action.step);
+    const std::uint32_t from = shape.virtual_stage({received->peer, received->step.chunk});
+    if (!input || input->virtual_stage != from || action.step.micro_batch != received->step.micro_batch) return false;
+    received = nullptr;
   }
+  return true;
+}
 
-  const TaskGraph& graph_;
-  const ClusterSpec& cluster_;
-  Bandwidth tensor_rate_;
+Duration computations(const Program& program, const GpuSpec& gpu) {
+  Duration sum{};
+  for (const Task& task : program.tasks()) {
+    if (task.kind != TaskKind::kCompute || task.stream != Stream::kGpu || task.demand() != 0) continue;
+    sum += task.time() ? *task.time() : gpu.compute_time(task.flops, task.memory());
+  }
+  return sum;
+}
+
+/// What one micro-batch takes on a virtual stage, forward and backward.
+struct Chunk {
+  Duration core{};     ///< from its first computation to its last
+  Duration through{};  ///< from message to message
 };
 
-std::uint32_t least_layers(const TrainingSpec& spec) {
-  if (!spec.stage_layers.empty()) return *std::min_element(spec.stage_layers.begin(), spec.stage_layers.end());
-  const std::uint32_t stages = spec.parallelism.pp * spec.parallelism.virtual_stages;
-  const std::uint32_t places = spec.model.layers / stages;
-  return spec.ends_count_as_layers && places > 0 ? places - 1 : places;
+// Between two computations lie the exchanges at the end of a layer and the begin of the next; not those at both ends.
+Chunk chunk_of(std::span<const LayerPass> layers, std::uint32_t of_model, workload::LayerRange range) {
+  const auto at = [&](std::uint32_t layer) {
+    if (layers.size() == of_model || layer == 0) return layers[layer];
+    return layer + 1 == of_model ? layers.back() : layers[1];
+  };
+  if (range.count == 0) return {};
+  const std::uint32_t last = range.first + range.count - 1;
+  Chunk chunk;
+  for (std::uint32_t l = range.first; l <= last; ++l) chunk.through += at(l).through;
+  const LayerPass begin = at(range.first);
+  const LayerPass end = at(last);
+  chunk.core = chunk.through - (begin.through - begin.core) - (end.through - end.core);
+  if (range.count == 1) chunk.core = begin.core;
+  return chunk;
+}
+
+/// The least times of a stage with one micro-batch, and what each further one adds.
+struct StageTimes {
+  Duration step{};      ///< from the begin of the rank's step to its end
+  Duration micro{};     ///< a further micro-batch
+  Duration crossing{};  ///< of one micro-batch, from the message that brings it to the one that takes its gradients away
+  Duration before{};    ///< of one micro-batch on its first chunk, both ways, as stages behind wait for it
+  Duration nic{};       ///< its NIC's bytes
+  Duration micro_nic{};
+  Duration hop{};
+};
+
+StageTimes stage_times(const TaskGraph& one, const TaskGraph& two, RankId rank, bool first, const ClusterSpec& cluster,
+                       const PathFacts& facts) {
+  const ProgramPath path(one, rank, cluster, facts);
+  const ProgramPath twice(two, rank, cluster, facts);
+  StageTimes times;
+  times.step = path.whole(true);
+  times.micro = std::max(Duration{}, twice.whole(false) - path.whole(false));
+  times.crossing = path.receive_to_last_send();
+  times.before = first ? path.to_first_send() + path.last_receive_to_end()
+                       : path.receive_to_first_send() + path.last_receive_to_last_send();
+  times.nic = path.nic();
+  times.micro_nic = std::max(Duration{}, twice.nic() - path.nic());
+  times.hop = path.hop();
+  return times;
 }
 
 }  // namespace
 
-// What a further micro-batch adds to a step of one: without the optimizer, and what else happens once.
-Duration StepBound::micro_batch(TrainingSpec spec) {
+// By one-layer stages of one and of two micro-batches, without data parallelism. Where layers are equal three of them
+// stand for the first, each one between, and the last.
+const std::vector<LayerPass>& StepBound::layers(const TrainingSpec& of) {
+  TrainingSpec spec = of;
   ParallelismSpec& p = spec.parallelism;
-  p = {.tp = p.tp, .dp = p.ep, .cp = p.cp, .ep = p.ep, .etp = p.etp};
-  spec.schedule = PipelineSchedule::kOneFOneB;
+  const std::uint32_t stages = has_equal_layers(spec.model) ? std::min(3U, spec.model.layers) : spec.model.layers;
+  const bool pairs = runs_in_pairs(of);
+  std::string key;
+  for (const std::uint32_t part : {p.tp, p.cp, p.ep, p.etp, spec.micro_batch, static_cast<std::uint32_t>(spec.recompute),
+                                   std::uint32_t{spec.sequence_parallel}, std::uint32_t{pairs}})
+    key += std::to_string(part) + ",";
+  const auto [at, fresh] = known_.try_emplace(key);
+  if (!fresh) return at->second;
+  p = {.tp = p.tp, .pp = stages, .dp = p.ep, .cp = p.cp, .ep = p.ep, .etp = p.etp};
+  spec.model.layers = stages;
   spec.stage_layers.clear();
   spec.ends_count_as_layers = false;
   spec.overlap.experts = false;
   spec.bucket = {};
-  std::string key;
-  for (const std::uint32_t part : {spec.model.layers, p.tp, p.cp, p.ep, p.etp, spec.micro_batch,
-                                   static_cast<std::uint32_t>(spec.recompute), std::uint32_t{spec.sequence_parallel}})
-    key += std::to_string(part) + ",";
-  const auto [at, fresh] = known_.try_emplace(key);
-  if (!fresh) return at->second;
-  // Ranks of a tensor-parallel group are neighbours where it is the innermost dimension.
-  const bool in_server = spec.order.front() == "tp" && cluster_.gpus_per_server % p.tp == 0;
-  const double others = cluster_.nic.per_port.bytes_per_second * cluster_.nic.ports;
-  const Bandwidth tensor{cluster_.scale_up.of_gpu().bytes_per_second + (in_server ? 0.0 : others)};
-  std::array<Duration, 2> steps{};
-  for (std::uint32_t m = 1; m <= 2; ++m) {
-    spec.global_batch = m * spec.micro_batch * p.dp;
-    try {
-      steps[m - 1] = ProgramPath(make_training_graph(spec), cluster_, tensor).longest();
-    } catch (const ConfigError&) {
-      return at->second = {};
+  try {
+    const TaskGraph one = make_training_graph(with_micro_batches(spec, 1));
+    const TaskGraph two = make_training_graph(with_micro_batches(spec, 2));
+    const workload::RankGrid grid(spec);
+    for (std::uint32_t s = 0; s < stages; ++s) {
+      const RankId rank = grid.rank(s * grid.stage_size());
+      const StageTimes times = stage_times(one, two, rank, s == 0, cluster_, {facts_.in_order, false, false});
+      LayerPass pass{times.micro, std::max(times.micro, s == 0 ? Duration{} : times.crossing)};
+      if (pairs) {
+        pass.core = computations(two.program(rank), cluster_.gpu) - computations(one.program(rank), cluster_.gpu);
+        pass.through = std::max(pass.through, pass.core);
+      }
+      at->second.push_back(pass);
     }
+  } catch (const ConfigError&) {
+    at->second.clear();
   }
-  return at->second = std::max(Duration{}, steps[1] - steps[0]);
+  return at->second;
 }
 
 Duration StepBound::of(const TrainingSpec& spec) {
   if (!spec.operators_of_ranks.empty()) return {};
-  const ParallelismSpec& p = spec.parallelism;
-  const std::int64_t batches = spec.micro_batches();
-  if (p.pp == 1 && p.virtual_stages == 1) return micro_batch(spec) * batches;
-  if (!has_equal_layers(spec.model)) return {};
-  TrainingSpec one = spec;
-  one.model.layers = 1;
-  TrainingSpec two = spec;
-  two.model.layers = 2;
-  const Duration chunk = (micro_batch(two) - micro_batch(one)) * least_layers(spec);
-  const std::int64_t before = hands_on_complete_gradients(spec.schedule) ? p.pp - 1 : 0;
-  return chunk * (batches * p.virtual_stages + before);
+  const std::vector<LayerPass>& layers = this->layers(spec);
+  if (layers.empty()) return {};
+  const PipelineShape shape = spec.pipeline();
+  const bool both_ways = shape.schedule == PipelineSchedule::kDualPipe;
+  std::vector<Chunk> chunks;
+  for (std::uint32_t k = 0; k < shape.virtual_stages(); ++k)
+    chunks.push_back(chunk_of(layers, spec.model.layers, workload::part_layers(spec, k)));
+  Duration longest{};
+  Duration before{};
+  for (std::uint32_t s = 0; s < shape.stages; ++s) {
+    Duration own{};
+    for (std::uint32_t c = 0; c < shape.chunks_held(); ++c) own += chunks[shape.virtual_stage({s, c})].core;
+    own = own * std::int64_t{shape.micro_batches} / (both_ways ? 2 : 1);
+    longest = std::max(longest, own + (hands_on_complete_gradients(shape.schedule) ? before : Duration{}));
+    before += chunks[s].through;
+  }
+  return longest;
+}
+
+Duration StepBound::closer(const TrainingSpec& spec) const {
+  const PipelineShape shape = spec.pipeline();
+  if (!spec.operators_of_ranks.empty() || !hands_on_complete_gradients(shape.schedule) || runs_in_pairs(spec)) return {};
+  const TrainingSpec one = with_micro_batches(spec, 1);
+  const TrainingSpec two = with_micro_batches(spec, 2);
+  const TaskGraph graph_of_one = make_training_graph(one);
+  const TaskGraph graph_of_two = make_training_graph(two);
+  const auto actions = workload::pipeline_actions(shape);
+  const auto actions_of_one = workload::pipeline_actions(one.pipeline());
+  const auto actions_of_two = workload::pipeline_actions(two.pipeline());
+  const workload::RankGrid grid(spec);
+  const std::int64_t more = std::int64_t{shape.micro_batches} - 1;
+  Duration longest{};
+  Duration before{};
+  for (std::uint32_t s = 0; s < shape.stages; ++s) {
+    PathFacts facts{facts_.in_order, facts_.one_at_a_time, shape.chunks == 1};
+    for (const auto* of : {&actions, &actions_of_one, &actions_of_two})
+      facts.posts_in_turn = facts.posts_in_turn && receives_in_turn(shape, s, (*of)[s]);
+    const RankId rank = grid.rank(s * grid.stage_size());
+    const StageTimes times = stage_times(graph_of_one, graph_of_two, rank, s == 0, cluster_, facts);
+    longest = std::max({longest, times.step + times.micro * more, times.nic + times.micro_nic * more});
+    if (s > 0) {
+      before += times.hop * 2;
+      longest = std::max(longest, before + times.crossing + times.micro * more);
+    }
+    before += times.before;
+  }
+  return longest;
 }
 
 }  // namespace photonrail

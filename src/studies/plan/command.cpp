@@ -10,10 +10,12 @@
 #include "read.hpp"
 #include "stop.hpp"
 #include "studies/plan/report.hpp"
+#include "studies/plan/table.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -33,8 +35,24 @@ double share(Duration part, Duration whole) {
   return whole.count() > 0 ? 100.0 * static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0.0;
 }
 
-std::string objective_text(const Plan& plan, double objective) {
-  return plan.objective == PlanObjective::kStep ? time_text(objective) : fmt::format("{:.4g} GPU-us", objective * 1e6);
+std::string objective_text(PlanObjective objective, double value) {
+  switch (objective) {
+    case PlanObjective::kStep:
+      return time_text(value);
+    case PlanObjective::kGpuSecondsAToken:
+      return fmt::format("{:.4g} GPU-us", value * 1e6);
+    case PlanObjective::kDays:
+      return fmt::format("{:.4g} days", value);
+    case PlanObjective::kPower:
+      return fmt::format("{:.4g} kW", value / 1e3);
+    default:
+      return value >= 1e6 ? fmt::format("${:.4g}M", value / 1e6) : fmt::format("${:.4g}", value);
+  }
+}
+
+std::string heading(PlanObjective objective) {
+  constexpr const char* kHeadings[] = {"step", "a token", "time", "10^12 tokens", "network", "power"};
+  return kHeadings[static_cast<std::size_t>(objective)];
 }
 
 std::string certainty(const PlanResult& result) {
@@ -50,19 +68,28 @@ std::string answer(const Plan& plan, const PlanResult& result) {
            "\n";
   }
   const PlannedRun& best = result.best.front();
-  return fmt::format("{}: {}: a step of {} ({})\n", plan.name, label_of(best), time_text(best.step_s), certainty(result));
+  if (plan.objectives.size() > 1)
+    return fmt::format("{}: {} on the front ({})\n", plan.name, core::counted(result.best.size(), "candidate"),
+                       certainty(result));
+  const PlanObjective objective = plan.objectives.front();
+  const std::string value = objective_text(objective, best.objectives.front());
+  const std::string what = objective == PlanObjective::kStep ? "a step of " + value : heading(objective) + " " + value;
+  return fmt::format("{}: {}: {} ({})\n", plan.name, label_of(best), what, certainty(result));
 }
 
 std::string ranking(const Plan& plan, const PlanResult& result) {
-  std::string text = fmt::format("\n{:>4}  {:>12}  {:>7}  {:>7}  {:>7}  {:>7}  {:>7}  {:>6}  {:>9}  {}\n", "",
-                                 plan.objective == PlanObjective::kStep ? "step" : "a token", "more", "compute", "exposed",
-                                 "circuit", "peers", "GB", "network $", "candidate");
+  std::string text = fmt::format("\n{:>4}", "");
+  for (const PlanObjective objective : plan.objectives) text += fmt::format("  {:>12}", heading(objective));
+  text += fmt::format("  {:>7}  {:>7}  {:>7}  {:>7}  {:>7}  {:>6}  {:>9}  {}\n", "more", "compute", "exposed", "circuit",
+                      "peers", "GB", "network $", "candidate");
   for (std::size_t i = 0; i < result.best.size(); ++i) {
     const PlannedRun& run = result.best[i];
-    const double more = 100.0 * (run.objective / result.best.front().objective - 1.0);
-    text += fmt::format("{:>4}  {:>12}  {:>6.1f}%  {:>6.1f}%  {:>6.1f}%  {:>6.1f}%  {:>6.1f}%  {:>6}  {:>9}  {}\n", i + 1,
-                        objective_text(plan, run.objective), more, share(run.mean.compute, run.makespan),
-                        share(run.mean.exposed_communication, run.makespan),
+    const double more = 100.0 * (run.objectives.front() / result.best.front().objectives.front() - 1.0);
+    text += fmt::format("{:>4}", i + 1);
+    for (std::size_t o = 0; o < plan.objectives.size(); ++o)
+      text += fmt::format("  {:>12}", objective_text(plan.objectives[o], run.objectives[o]));
+    text += fmt::format("  {:>6.1f}%  {:>6.1f}%  {:>6.1f}%  {:>6.1f}%  {:>6.1f}%  {:>6}  {:>9}  {}\n", more,
+                        share(run.mean.compute, run.makespan), share(run.mean.exposed_communication, run.makespan),
                         share(run.mean.reconfiguration_wait, run.makespan), share(run.mean.peer_wait, run.makespan),
                         run.memory_bytes ? fmt::format("{:.0f}", *run.memory_bytes / 1e9) : "-",
                         run.usd ? fmt::format("{:.3g}M", *run.usd / 1e6) : "-", label_of(run));
@@ -72,7 +99,7 @@ std::string ranking(const Plan& plan, const PlanResult& result) {
 
 // "tp: 8 best, 4 +2.1 %, 2 at least +30 %"
 std::string worth(const PlanResult& result) {
-  const double best = result.best.front().objective;
+  const double best = result.best.front().objectives.front();
   std::string text = "\nwith one choice fixed and all others free:\n";
   std::vector<PlanWorth> of = result.worth;
   std::stable_sort(of.begin(), of.end(), [](const PlanWorth& a, const PlanWorth& b) {
@@ -109,9 +136,34 @@ std::string counts(const PlanResult& result) {
   return text;
 }
 
-std::string plan_text(const Plan& plan, const PlanResult& result) {
+std::string factor_text(double factor) { return fmt::format("{:+.0f} %", 100.0 * (factor - 1.0)); }
+
+std::string explanation_text(const Plan& plan, const PlanExplanation& of) {
+  const auto value = [&](const std::optional<double>& objective) {
+    return objective ? objective_text(plan.objectives.front(), *objective) : std::string("cannot run");
+  };
+  std::string text;
+  if (!of.ladder.empty()) text += "\nfrom the base to the best:\n";
+  for (const PlanRung& rung : of.ladder) text += fmt::format("  {:>14}  {}\n", value(rung.objective), rung.change);
+  if (!of.robustness.empty()) text += "\nif a number is another, by -20 to +20 %:\n";
+  for (const PlanRobustness& robust : of.robustness) {
+    text += fmt::format("  {}: {} to {}; ", robust.what, value(robust.at_low), value(robust.at_high));
+    text += robust.changes_at ? fmt::format("from {} on it is {}\n", factor_text(*robust.changes_at), robust.to)
+                              : "the best stays the best\n";
+  }
+  if (of.break_even) {
+    const PlanBreakEven& even = *of.break_even;
+    const std::string up_to = even.delay_ms ? time_text(*even.delay_ms / 1e3) : "";
+    text += fmt::format("\n{} against electrical rails ({}): {}\n", even.candidate, value(even.electrical),
+                        even.delay_ms ? "as good up to a delay of " + up_to : "as good at no delay");
+  }
+  if (!of.is_whole) text += "\nthe time was over before all of this was known; a longer --limit\n";
+  return text;
+}
+
+std::string plan_text(const Plan& plan, const PlanResult& result, const PlanExplanation& explanation) {
   std::string text = answer(plan, result);
-  if (!result.best.empty()) text += ranking(plan, result) + worth(result);
+  if (!result.best.empty()) text += ranking(plan, result) + worth(result) + explanation_text(plan, explanation);
   return text + counts(result);
 }
 
@@ -164,15 +216,22 @@ void plan(const PlanCommandOptions& options, const Registries& known) {
   how.stop = &signals.stop();
   TerminalLine line(error_is_terminal());
   how.progress = [&line](std::uint64_t decided, std::uint64_t of) { line.draw(decided, of, "candidates"); };
+  const auto begun = std::chrono::steady_clock::now();
   const PlanResult result = run_plan(asked, how, known);
   line.erase();
+  how.limit_s -= std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  const PlanExplanation explanation = explain_plan(asked, result, how, known);
   if (!options.out.empty()) {
-    write_file(options.out / "plan.json", plan::plan_json(asked, result));
-    if (!result.best.empty()) write_file(options.out / "best.json", planned_scenario(asked, result.best.front()));
+    write_file(options.out / "plan.json", plan::plan_json(asked, result, explanation));
+    if (!result.best.empty()) {
+      write_file(options.out / "best.json", planned_scenario(asked, result.best.front()));
+      plan::write_table(asked, result, options.out);
+    }
   }
-  std::cout << (options.json ? plan::plan_json(asked, result) : plan_text(asked, result));
+  std::cout << (options.json ? plan::plan_json(asked, result, explanation) : plan_text(asked, result, explanation));
   if (!options.out.empty() && !options.json && !result.best.empty())
-    std::cout << "wrote " << (options.out / "best.json").string() << "; photonrail run takes it\n";
+    std::cout << "wrote " << (options.out / "best.json").string()
+              << "; photonrail run takes it, and photonrail report the folder\n";
   if (signals.received() != 0) throw CommandError(128 + signals.received(), "stopped");
   if (result.best.empty())
     throw CommandError(result.open > 0 ? 3 : 2, asked.name + ": no candidate was found that can run");

@@ -105,8 +105,34 @@ constexpr Field kLimitFields[] = {
 };
 constexpr Section kLimits{kLimitFields};
 
-constexpr Word<PlanObjective> kObjectives[] = {{"step", PlanObjective::kStep},
-                                               {"gpu_seconds_per_token", PlanObjective::kGpuSecondsAToken}};
+constexpr Field kPriceFields[] = {
+    fields::number<&PlanPrices::gpu_hour_usd>("gpu_hour_usd", 0.0, 1e6, "A GPU for an hour, with all but its network.")
+        .must("the price of a GPU for an hour"),
+    fields::positive<&PlanPrices::network_years>("network_years", 100.0, "Over which the network is paid.").or_else("4"),
+    fields::number<&PlanPrices::usd_per_kwh>("usd_per_kwh", 0.0, 1e3, "Energy of network and GPUs.").or_else("0"),
+};
+constexpr Section kPrices{kPriceFields};
+
+constexpr Word<PlanObjective> kObjectives[] = {
+    {"step", PlanObjective::kStep}, {"gpu_seconds_per_token", PlanObjective::kGpuSecondsAToken},
+    {"days", PlanObjective::kDays}, {"usd_per_trillion_tokens", PlanObjective::kUsdATrillionTokens},
+    {"usd", PlanObjective::kUsd},   {"power_w", PlanObjective::kPower}};
+constexpr fields::Shape kObjective = fields::text_shape(fields::words_of<kObjectives>);
+
+void store_objective(const Reading& at) {
+  std::vector<PlanObjective>& objectives = into<PlanEntry>(at).plan.objectives;
+  objectives.clear();
+  const auto add = [&](const JsonReader& value) {
+    const PlanObjective objective = fields::meaning<kObjectives>(value);
+    if (std::find(objectives.begin(), objectives.end(), objective) != objectives.end()) value.fail("stands twice");
+    objectives.push_back(objective);
+  };
+  if (at.value.is_string()) return add(at.value);
+  for (const JsonReader& value : at.value.elements()) add(value);
+  constexpr std::size_t kMaxObjectives = 3;
+  if (objectives.empty() || objectives.size() > kMaxObjectives)
+    at.value.fail("has " + std::to_string(objectives.size()) + " objectives", "one, or two or three for their front");
+}
 
 void store_axes(const Reading& at) {
   Plan& plan = into<PlanEntry>(at).plan;
@@ -137,8 +163,11 @@ constexpr Field kPlanFields[] = {
     fields::own("axes", fields::list_shape(fields::kObjectOf<sweep::kAxisSection>), store_axes,
                 "Further free choices, as the axes of a [sweep](sweep.md) without `when`.")
         .or_else("none"),
-    fields::word<kObjectives, &PlanEntry::plan, &Plan::objective>("objective", "What is to be least.")
+    fields::own("objective", fields::either(fields::list_shape(kObjective), kObjective), store_objective,
+                "What is to be least; of two or three the front is searched.")
         .or_else("`\"step\"`"),
+    fields::positive<&PlanEntry::plan, &Plan::tokens>("tokens", 1e18, "With `days`: to train on.").or_else("none"),
+    fields::part<kPrices, &PlanEntry::plan, &Plan::prices>("prices", "With `usd_per_trillion_tokens`.").or_else("none"),
     fields::part<kLimits, &PlanEntry::plan, &Plan::limits>("limits", "What the bill of the network may say.")
         .or_else("none"),
 };
@@ -201,6 +230,16 @@ ShapeSpace resolved(const ShapesEntry& entry, const Plan& plan) {
   return space;
 }
 
+void check_objectives(JsonReader& top, const Plan& plan) {
+  const auto has = [&](PlanObjective objective) {
+    return std::find(plan.objectives.begin(), plan.objectives.end(), objective) != plan.objectives.end();
+  };
+  const auto fail = [&](const char* problem, const char* hint) { top.optional("objective")->fail(problem, hint); };
+  if (has(PlanObjective::kDays) && !plan.tokens) fail("\"days\" are those of so many tokens", "\"tokens\": 15e12");
+  if (has(PlanObjective::kUsdATrillionTokens) && !plan.prices)
+    fail("\"usd_per_trillion_tokens\" has no prices", "\"prices\": {\"gpu_hour_usd\": 2}");
+}
+
 }  // namespace
 
 constexpr Section kPlanSection{kPlanFields};
@@ -220,6 +259,7 @@ Plan parse_plan(std::string_view text, const std::filesystem::path& file, std::s
     fields::read(top, plan::kPlanSection, &entry);
     plan::read_base(entry, set, entry.plan);
     if (entry.shapes) entry.plan.shapes = plan::resolved(*entry.shapes, entry.plan);
+    plan::check_objectives(top, entry.plan);
     if (!entry.plan.shapes && entry.plan.axes.empty())
       top.fail("leaves nothing free", "\"shapes\" or \"axes\"; `photonrail run` runs one scenario");
     return std::move(entry.plan);

@@ -8,6 +8,6 @@
 namespace photonrail::plan {
 
 /// `photonrail.plan_result/1` (docs/reference/plan.md).
-[[nodiscard]] std::string plan_json(const Plan& plan, const PlanResult& result);
+[[nodiscard]] std::string plan_json(const Plan& plan, const PlanResult& result, const PlanExplanation& explanation);
 
 }  // namespace photonrail::plan

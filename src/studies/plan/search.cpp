@@ -1,23 +1,25 @@
-// Best first: jobs in the order of their bounds, each with all of its runs; a job whose bound is above the best step found
-// so far, and all behind it, cannot be better. Ties go to the candidate that comes first, so that the number of threads
-// does not change the answer.
-#include "config/named_files.hpp"
+// Best first: the job with the least bound comes next. Where that is the quick bound the closer one is found, and the job
+// goes back to its place; else one of its runs is simulated. A job whose bound is above the best found so far is excluded.
+// Ties go to the candidate that comes first, so that the number of threads does not change the answer.
 #include "config/scenario_parts.hpp"
-#include "core/fnv1a.hpp"
-#include "json/json_reader.hpp"
+#include "json/text.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/study/cost.hpp"
 #include "photonrail/study/plan.hpp"
-#include "photonrail/version.hpp"
+#include "studies/plan/candidate_runs.hpp"
+#include "studies/plan/objective.hpp"
+#include "studies/plan/outcome.hpp"
 #include "studies/plan/space.hpp"
 #include "studies/pool.hpp"
 #include "studies/record_log.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <condition_variable>
 #include <limits>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -28,120 +30,29 @@ namespace plan {
 
 namespace {
 
-using json::Json;
-
-/// What a candidate gave.
-struct Outcome {
-  enum class Kind : std::uint8_t { kDone, kRejected, kFailed };
-  Kind kind = Kind::kDone;
-  std::string reason{};  ///< of the others
-  std::string example{};
-  PlannedRun run{};
-};
-
-std::string text_of(const Outcome& outcome, std::uint64_t candidate) {
-  const PlannedRun& run = outcome.run;
-  Json line{{"candidate", candidate}, {"kind", static_cast<std::uint64_t>(outcome.kind)}};
-  if (!outcome.reason.empty()) line["reason"] = outcome.reason;
-  if (!outcome.example.empty()) line["example"] = outcome.example;
-  if (outcome.kind == Outcome::Kind::kDone) {
-    line["step_s"] = run.step_s;
-    line["makespan_ps"] = run.makespan.count();
-    Json mean = Json::array();
-    for (const Duration part : {run.mean.compute, run.mean.exposed_communication, run.mean.reconfiguration_wait,
-                                run.mean.peer_wait, run.mean.detection})
-      mean.push_back(part.count());
-    line["mean_ps"] = std::move(mean);
-    if (run.memory_bytes) line["memory_bytes"] = *run.memory_bytes;
-    if (run.usd) line["usd"] = *run.usd;
-    if (run.power_w) line["power_w"] = *run.power_w;
-  }
-  return line.dump();
-}
-
-std::pair<std::uint64_t, Outcome> outcome_of(const std::string& text) {
-  const Json line = json::parse_json(text, "runs.jsonl");
-  json::JsonReader at(line);
-  const auto number = [&at](const char* key) {
-    const auto value = at.optional(key);
-    return value ? std::optional(value->any_number()) : std::nullopt;
-  };
-  const auto word = [&at](const char* key) {
-    const auto value = at.optional(key);
-    return value ? value->string() : std::string{};
-  };
-  Outcome outcome;
-  const std::uint64_t candidate = at.child("candidate").json().natural();
-  outcome.kind = static_cast<Outcome::Kind>(at.child("kind").count(0, 2));
-  outcome.reason = word("reason");
-  outcome.example = word("example");
-  if (outcome.kind != Outcome::Kind::kDone) return {candidate, outcome};
-  PlannedRun& run = outcome.run;
-  run.step_s = *number("step_s");
-  run.makespan = Duration{at.child("makespan_ps").json().integer()};
-  const auto parts = at.child("mean_ps").elements();
-  Duration* const into[] = {&run.mean.compute, &run.mean.exposed_communication, &run.mean.reconfiguration_wait,
-                            &run.mean.peer_wait, &run.mean.detection};
-  for (std::size_t i = 0; i < parts.size() && i < std::size(into); ++i) *into[i] = Duration{parts[i].json().integer()};
-  run.memory_bytes = number("memory_bytes");
-  run.usd = number("usd");
-  run.power_w = number("power_w");
-  return {candidate, outcome};
-}
-
-// Of all that the numbers of candidates and what is kept of them depend on: the objective orders them, and limits reject.
-std::string hash_of(const Plan& plan) {
-  const Json base = json::parse_json(plan.base, plan.file.string());
-  std::uint64_t hash = core::fnv1a(config::scenario_hash(base, plan.base_directory), core::fnv1a(version()));
-  const Json limits{{"objective", static_cast<std::uint64_t>(plan.objective)},
-                    {"usd", plan.limits.usd.value_or(0.0)},
-                    {"power_w", plan.limits.power_w.value_or(0.0)}};
-  hash = core::fnv1a(limits.dump(), hash);
-  for (const PlanAxis& axis : plan.axes) {
-    hash = core::fnv1a(axis.name + "\n", hash);
-    for (const PlanValue& value : axis.values) {
-      for (const Override& set : value.patch) hash = core::fnv1a(set.pointer + "=" + set.value + "\n", hash);
-      hash = core::fnv1a("\n", hash);
-    }
-  }
-  if (!plan.shapes) return core::hex(hash);
-  const ShapeSpace& s = *plan.shapes;
-  for (const auto* list : {&s.tp, &s.cp, &s.pp, &s.ep, &s.virtual_stages, &s.micro_batch}) {
-    for (const std::uint32_t value : *list) hash = core::fnv1a(std::to_string(value) + ",", hash);
-    hash = core::fnv1a(";", hash);
-  }
-  for (const auto* list : {&s.sharding, &s.recompute}) {
-    for (const std::string& word : *list) hash = core::fnv1a(word + ",", hash);
-    hash = core::fnv1a(";", hash);
-  }
-  return core::hex(hash);
-}
-
-/// Ends a run when the time of the search is over.
-struct OutOfTime {};
-class Deadline : public Observer {
- public:
-  explicit Deadline(std::function<bool()> is_over) : is_over_(std::move(is_over)) {}
-  [[nodiscard]] bool needs_every_rank() const override { return false; }
-  void progress(std::uint64_t /*done*/, std::uint64_t /*of*/, Time) override {
-    if (is_over_()) throw OutOfTime{};
-  }
-
- private:
-  std::function<bool()> is_over_;
+/// What a thread does next: it raises the bound of a job, or simulates one of its runs.
+struct Move {
+  std::size_t job = 0;
+  std::optional<std::uint64_t> run;  ///< none: raise the bound
 };
 
 class Search {
  public:
   Search(const Plan& plan, const PlanOptions& options, const Registries& known)
-      : plan_(plan), options_(options), known_(known), space_(plan), jobs_(space_.jobs(rejections_)) {
+      : plan_(plan),
+        options_(options),
+        space_(plan),
+        jobs_(space_.jobs(rejections_)),
+        states_(jobs_.size()),
+        runs_(plan, known, [this] { return is_over(); }) {
+    for (std::size_t j = 0; j < jobs_.size(); ++j) waiting_.queue.emplace(place_of(jobs_[j]), j);
     if (options.directory.empty()) return;
-    log_ = studies::RecordLog(options.directory / "runs.jsonl", "{\"plan\":\"" + hash_of(plan) + "\"}");
-    for (const std::string& record : log_.records()) earlier_.insert(outcome_of(record));
+    folder_.log = studies::RecordLog(options.directory / "runs.jsonl", "{\"plan\":\"" + hash_of(plan) + "\"}");
+    for (const std::string& record : folder_.log.records()) folder_.earlier.insert(outcome_of(record));
   }
 
   PlanResult run() {
-    // Each thread takes the next candidate when it is done with one: which that is depends on what the others found.
+    // Each thread takes the next move when it is done with one: which that is depends on what the others found.
     studies::Pool pool;
     pool.threads = options_.jobs > 0 ? options_.jobs : std::max(1U, std::thread::hardware_concurrency());
     std::vector<studies::PendingPoint> workers(pool.threads);
@@ -154,10 +65,16 @@ class Search {
 
  private:
   using Clock = std::chrono::steady_clock;
+  /// How far a job is.
+  struct State {
+    bool is_close = false;   ///< its bound is the closer one
+    std::uint64_t next = 0;  ///< runs before it are taken
+  };
 
   [[nodiscard]] std::uint64_t all() const { return jobs_.size() * space_.runs_of_job(); }
-  [[nodiscard]] const JobCandidate& job(std::uint64_t candidate) const { return jobs_[candidate / space_.runs_of_job()]; }
-  [[nodiscard]] std::uint64_t run_of(std::uint64_t candidate) const { return candidate % space_.runs_of_job(); }
+  [[nodiscard]] std::uint64_t candidate_of(std::size_t job, std::uint64_t run) const {
+    return jobs_[job].number * space_.runs_of_job() + run;
+  }
   [[nodiscard]] bool is_over() const {
     return (options_.stop != nullptr && *options_.stop) ||
            std::chrono::duration<double>(Clock::now() - begun_).count() >= options_.limit_s;
@@ -165,146 +82,211 @@ class Search {
 
   void work(const studies::Stop& stop) {
     while (!stop()) {
-      const auto next = take();
-      if (!next) return;
+      const auto move = take();
+      if (!move) return;
+      if (!move->run) {
+        raise(move->job);
+        continue;
+      }
       try {
-        keep(*next, decide(*next));
+        keep(*move, decide(*move));
       } catch (const OutOfTime&) {
-        return leave_open(*next);
+        const std::scoped_lock lock(mutex_);
+        tally_.cut_off.push_back(move->job);
+        return;
       }
     }
   }
 
-  /// The next candidate that may be better than the best; none: there is none, or the time is over.
-  std::optional<std::uint64_t> take() {
-    const std::scoped_lock lock(mutex_);
-    if (options_.progress) options_.progress(next_, all());
-    if (next_ == all() || job(next_).bound > best_) return std::nullopt;
-    if (earlier_.find(next_) == earlier_.end() && is_over()) return std::nullopt;
-    return next_++;
+  /// Where the job stands in the queue: by its bound, and later where a simulation is much work, since what the others take
+  /// may exclude it.
+  [[nodiscard]] double place_of(const JobCandidate& job) const {
+    constexpr double kLittleWork = 1024.0;
+    constexpr double kOfADoubling = 0.01;
+    return job.bound * (1.0 + kOfADoubling * std::max(0.0, std::log2(job.work / kLittleWork)));
   }
 
-  [[nodiscard]] Outcome decide(std::uint64_t candidate) {
+  /// The next move that may find a candidate that none beats; none: there is none, or the time is over.
+  std::optional<Move> take() {
+    std::unique_lock lock(mutex_);
+    if (options_.progress) options_.progress(decided_.size(), all());
+    for (;;) {
+      waiting_.returned.wait(lock, [&] { return waiting_.raising == 0 || !waiting_.queue.empty(); });
+      if (waiting_.queue.empty()) return std::nullopt;
+      const auto next = waiting_.queue.begin();
+      const std::size_t job = next->second;
+      State& state = states_[job];
+      if (front_.beats(space_.bounds(jobs_[job], std::nullopt))) {
+        tally_.excluded += space_.runs_of_job() - state.next;
+        tally_.beaten.push_back(job);
+        waiting_.queue.erase(next);
+        continue;
+      }
+      if (folder_.earlier.find(candidate_of(job, state.next)) == folder_.earlier.end() && is_over()) return std::nullopt;
+      if (!state.is_close) {
+        waiting_.queue.erase(next);
+        ++waiting_.raising;
+        return Move{job, std::nullopt};
+      }
+      const std::uint64_t run = state.next++;
+      if (state.next == space_.runs_of_job()) waiting_.queue.erase(next);
+      if (!front_.beats(space_.bounds(jobs_[job], run))) return Move{job, run};
+      ++tally_.excluded;
+    }
+  }
+
+  void raise(std::size_t number) {
+    JobCandidate job = jobs_[number];
+    try {
+      space_.raise_bound(job);
+    } catch (const ConfigError&) {
+      // Its run says what it is that cannot be.
+    }
+    const std::scoped_lock lock(mutex_);
+    jobs_[number] = job;
+    states_[number].is_close = true;
+    waiting_.queue.emplace(place_of(job), number);
+    --waiting_.raising;
+    waiting_.returned.notify_all();
+  }
+
+  [[nodiscard]] Outcome decide(const Move& move) {
+    const std::uint64_t candidate = candidate_of(move.job, *move.run);
     {
       const std::scoped_lock lock(mutex_);
-      const auto at = earlier_.find(candidate);
-      if (at != earlier_.end()) {
-        ++reused_;
+      const auto at = folder_.earlier.find(candidate);
+      if (at != folder_.earlier.end()) {
+        ++tally_.reused;
         return at->second;
       }
     }
-    Outcome outcome;
-    try {
-      outcome = simulated(candidate);
-    } catch (const ConfigError& e) {
-      outcome = {Outcome::Kind::kRejected, e.where(), e.problem()};
-    } catch (const DeadlockError& e) {
-      outcome = {Outcome::Kind::kFailed, "cannot finish", e.what()};
-    } catch (const ControllerError& e) {
-      outcome = {Outcome::Kind::kFailed, "the controller is in error", e.what()};
-    }
+    Outcome outcome = simulated(jobs_[move.job], *move.run);
     const std::scoped_lock lock(mutex_);
-    if (!options_.directory.empty()) log_.add(text_of(outcome, candidate));
+    if (!options_.directory.empty()) folder_.log.add(text_of(outcome, candidate));
     return outcome;
   }
 
-  [[nodiscard]] Outcome simulated(std::uint64_t candidate) {
-    const std::vector<Override> patch = space_.patch(job(candidate), run_of(candidate));
-    Scenario scenario = parse_scenario(plan_.base, plan_.base_directory, plan_.name, patch, known_);
-    if (const std::string problem = scenario.infeasible(); !problem.empty())
-      return {Outcome::Kind::kRejected, "memory of a GPU", problem};
-    if (plan_.objective == PlanObjective::kGpuSecondsAToken && !scenario.work)
-      throw ConfigError("/objective", "there are no tokens: the workload is no training job", "\"step\"");
-    Outcome outcome;
-    if (scenario.pricing) {
-      const Bill bill = bill_of_materials(fabric_of(scenario.cluster, scenario.pricing->rule),
-                                          network_shape(scenario.cluster), *scenario.pricing);
-      outcome.run.usd = bill.usd();
-      outcome.run.power_w = bill.power_w();
-    }
-    if (plan_.limits.usd && outcome.run.usd.value_or(0.0) > *plan_.limits.usd)
-      return {Outcome::Kind::kRejected, "/limits/usd", "the network costs $" + std::to_string(*outcome.run.usd)};
-    if (plan_.limits.power_w && outcome.run.power_w.value_or(0.0) > *plan_.limits.power_w)
-      return {Outcome::Kind::kRejected, "/limits/power_w",
-              "the network draws " + std::to_string(*outcome.run.power_w) + " W"};
-    scenario.run.spread_seeds.reset();
-    Deadline deadline([this] { return is_over(); });
-    Observer* const observers[] = {&deadline};
-    const RunResult result = simulate(scenario, observers, known_);
-    outcome.run.step_s = to_seconds(result.step_time());
-    outcome.run.makespan = result.makespan;
-    outcome.run.mean = result.mean_rank_time();
-    outcome.run.memory_bytes = result.peak_memory_bytes();
+  [[nodiscard]] Outcome simulated(const JobCandidate& job, std::uint64_t run) {
+    NetworkBill bill;
+    Outcome refused = refusal(job, run, bill);
+    if (refused.kind == Outcome::Kind::kRejected) return refused;
+    Outcome outcome = runs_.run(space_.patch(job, run));
+    if (!bill.problem.empty()) return outcome;
+    outcome.run.usd = bill.usd;
+    outcome.run.power_w = bill.power_w;
     return outcome;
   }
 
-  void leave_open(std::uint64_t candidate) {
-    const std::scoped_lock lock(mutex_);
-    cut_off_.push_back(candidate);
+  /// Rejected: the candidate cannot be, before it is run.
+  [[nodiscard]] Outcome refusal(const JobCandidate& job, std::uint64_t run, NetworkBill& bill) const {
+    bill = space_.bill(job, run);
+    const PlanLimits& limits = plan_.limits;
+    const bool matters =
+        limits.usd || limits.power_w || std::any_of(plan_.objectives.begin(), plan_.objectives.end(), reads_bill);
+    const auto rejected = [](const std::string& reason, const std::string& example) {
+      return Outcome{Outcome::Kind::kRejected, reason, example, {}};
+    };
+    if (!bill.problem.empty()) return matters ? rejected("the network has no bill", bill.problem) : Outcome{};
+    if (limits.usd && bill.usd > *limits.usd)
+      return rejected("/limits/usd", "the network costs $" + std::to_string(std::llround(bill.usd)));
+    if (limits.power_w && bill.power_w > *limits.power_w)
+      return rejected("/limits/power_w", "the network draws " + std::to_string(std::llround(bill.power_w)) + " W");
+    return {};
   }
 
-  void keep(std::uint64_t candidate, Outcome outcome) {
+  void keep(const Move& move, Outcome outcome) {
     const std::scoped_lock lock(mutex_);
+    const JobCandidate& job = jobs_[move.job];
     if (outcome.kind == Outcome::Kind::kDone) {
       PlannedRun& run = outcome.run;
-      run.bound_s = job(candidate).bound_s;
-      run.objective = space_.objective(job(candidate), run.step_s);
-      best_ = std::min(best_, run.objective);
+      run.bound_s = job.bound_s;
+      run.objectives = values(plan_, measured(run));
+      front_.add(run.objectives);
+      best_ = std::min(best_, run.objectives.front());
     }
-    decided_.emplace(candidate, std::move(outcome));
+    decided_.emplace(candidate_of(move.job, *move.run), Decided{move.job, *move.run, std::move(outcome)});
   }
 
   [[nodiscard]] PlanResult result();
   void add_gap(PlanResult& result, bool none_ran) const;
   void add_worth(PlanResult& result) const;
 
+  /// A candidate whose run is over.
+  struct Decided {
+    std::size_t job = 0;
+    std::uint64_t run = 0;
+    Outcome outcome{};
+  };
+
+  /// What an earlier call left.
+  struct Folder {
+    studies::RecordLog log{};
+    std::map<std::uint64_t, Outcome> earlier{};  // by candidate
+  };
+  /// Jobs with runs that are not taken.
+  struct Waiting {
+    std::set<std::pair<double, std::size_t>> queue{};  // by place_of()
+    std::size_t raising = 0;                           // jobs that are out of the queue for a closer bound
+    std::condition_variable returned{};                // one is back
+  };
+  struct Tally {
+    std::uint64_t excluded = 0;          // candidates that are no longer in the queue
+    std::vector<std::size_t> beaten{};   // their jobs
+    std::vector<std::size_t> cut_off{};  // jobs of runs that the end of the time stopped
+    std::uint64_t reused = 0;            // candidates of the folder
+  };
+
   const Plan& plan_;
   const PlanOptions& options_;
-  const Registries& known_;
+  const Clock::time_point begun_ = Clock::now();
   Rejections rejections_;
   const Space space_;
-  const std::vector<JobCandidate> jobs_;  // the least bound first
-  const Clock::time_point begun_ = Clock::now();
-  studies::RecordLog log_;
-  std::map<std::uint64_t, Outcome> earlier_;  // of the folder
-  std::mutex mutex_;
-  std::uint64_t next_ = 0;  // candidates before it are taken
-  double best_ = std::numeric_limits<double>::infinity();
-  std::uint64_t reused_ = 0;
-  std::map<std::uint64_t, Outcome> decided_;
-  std::vector<std::uint64_t> cut_off_;  // runs that the end of the time stopped
+  std::vector<JobCandidate> jobs_;
+  std::vector<State> states_;  // by job
+  std::mutex mutex_;           // of all below but runs_
+  Folder folder_;
+  Waiting waiting_;
+  Tally tally_;
+  double best_ = std::numeric_limits<double>::infinity();  // of the first objective
+  Front front_;
+  CandidateRuns runs_;
+  std::map<std::uint64_t, Decided> decided_;  // by candidate
 };
 
 PlanResult Search::result() {
   PlanResult result;
   result.candidates = space_.candidates();
-  result.reused = reused_;
+  result.reused = tally_.reused + runs_.reused();
   for (const auto& [reason, of] : rejections_.of) result.rejected[reason] += of.count * space_.runs_of_job();
-  std::vector<std::pair<double, std::uint64_t>> order;
-  for (const auto& [candidate, outcome] : decided_) {
-    switch (outcome.kind) {
+  std::vector<std::pair<double, const Decided*>> order;
+  for (const auto& [candidate, decided] : decided_) {
+    switch (decided.outcome.kind) {
       case Outcome::Kind::kRejected:
-        ++result.rejected[outcome.reason];
+        ++result.rejected[decided.outcome.reason];
         break;
       case Outcome::Kind::kFailed:
         ++result.failed;
         break;
       case Outcome::Kind::kDone:
         ++result.simulated;
-        order.emplace_back(outcome.run.objective, candidate);
+        order.emplace_back(decided.outcome.run.objectives.front(), &decided);
     }
   }
-  std::sort(order.begin(), order.end());
-  for (std::size_t i = 0; i < std::min(options_.keep, order.size()); ++i) {
-    const std::uint64_t candidate = order[i].second;
-    PlannedRun& run = result.best.emplace_back(decided_.at(candidate).run);
-    run.labels = space_.labels(job(candidate), run_of(candidate));
-    run.patch = space_.patch(job(candidate), run_of(candidate));
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  const bool one = plan_.objectives.size() == 1;
+  for (const auto& [value, of] : order) {
+    const Decided& decided = *of;
+    PlannedRun& run = result.runs.emplace_back(decided.outcome.run);
+    run.labels = space_.labels(jobs_[decided.job], decided.run);
+    run.choices = space_.values(jobs_[decided.job], decided.run);
+    run.patch = space_.patch(jobs_[decided.job], decided.run);
+    if (one ? result.best.size() < options_.keep : !front_.beats(run.objectives)) result.best.push_back(run);
   }
   add_gap(result, order.empty());
   if (order.empty() && result.open == 0) result.nearest = rejections_.nearest;
   for (const auto& [reason, of] : rejections_.of) result.examples[reason] = of.example;
-  for (const auto& [candidate, outcome] : decided_) {
+  for (const auto& [candidate, decided] : decided_) {
+    const Outcome& outcome = decided.outcome;
     if (outcome.kind != Outcome::Kind::kDone) result.examples.try_emplace(outcome.reason, outcome.example);
   }
   add_worth(result);
@@ -314,21 +296,22 @@ PlanResult Search::result() {
 // Candidates whose bound is above the best are excluded, whether their run was cut off or never begun.
 void Search::add_gap(PlanResult& result, bool none_ran) const {
   double least = best_;
-  const auto see = [&](std::uint64_t candidate, std::uint64_t count) {
-    const double bound = job(candidate).bound;
-    (bound > best_ ? result.excluded : result.open) += count;
-    least = std::min(least, bound);
+  result.excluded = tally_.excluded;
+  const auto see = [&](std::size_t job, std::uint64_t count) {
+    (front_.beats(space_.bounds(jobs_[job], std::nullopt)) ? result.excluded : result.open) += count;
+    least = std::min(least, jobs_[job].bound);
   };
-  for (const std::uint64_t candidate : cut_off_) see(candidate, 1);
-  if (next_ < all()) see(next_, all() - next_);
+  for (const std::size_t job : tally_.cut_off) see(job, 1);
+  for (const auto& [bound, job] : waiting_.queue) see(job, space_.runs_of_job() - states_[job].next);
   if (result.open > 0) result.gap = none_ran ? 1.0 : std::max(0.0, 1.0 - least / best_);
 }
 
-// Of each value of each choice the best run with it, or else the least bound of a candidate with it.
+// Of each value of each choice the best run with it, or else the least bound of a candidate with it. All runs of a job have
+// its bound, so that those of the first job that has none yet stand for those of the others.
 void Search::add_worth(PlanResult& result) const {
-  std::map<std::tuple<std::string, std::string>, std::size_t> at;
-  const auto see = [&](std::uint64_t candidate, double objective, bool simulated) {
-    for (const auto& [choice, value] : space_.values(job(candidate), run_of(candidate))) {
+  std::map<std::pair<std::string, std::string>, std::size_t> at;
+  const auto see = [&](std::size_t job, std::uint64_t run, double objective, bool simulated) {
+    for (const auto& [choice, value] : space_.values(jobs_[job], run)) {
       const auto [entry, fresh] = at.try_emplace({choice, value}, result.worth.size());
       if (fresh) result.worth.push_back({choice, value, objective, simulated});
       PlanWorth& worth = result.worth[entry->second];
@@ -337,11 +320,19 @@ void Search::add_worth(PlanResult& result) const {
       if (better || lower) worth = {choice, value, objective, simulated};
     }
   };
-  for (const auto& [candidate, outcome] : decided_) {
-    if (outcome.kind == Outcome::Kind::kDone) see(candidate, outcome.run.objective, true);
+  for (const auto& [candidate, decided] : decided_) {
+    if (decided.outcome.kind == Outcome::Kind::kDone)
+      see(decided.job, decided.run, decided.outcome.run.objectives.front(), true);
   }
-  for (std::uint64_t j = next_ / space_.runs_of_job(); j < jobs_.size(); ++j)
-    see(j * space_.runs_of_job(), jobs_[j].bound, false);
+  for (const std::size_t job : tally_.beaten) see(job, 0, jobs_[job].bound, false);
+  std::optional<std::size_t> first;  // of the jobs that have no run yet
+  for (const auto& [place, job] : waiting_.queue) {
+    if (states_[job].next == 0 && (!first || jobs_[job].bound < jobs_[*first].bound)) first = job;
+  }
+  for (const auto& [place, job] : waiting_.queue) {
+    const std::uint64_t end = job == first ? space_.runs_of_job() : states_[job].next + 1;
+    for (std::uint64_t run = states_[job].next; run < end; ++run) see(job, run, jobs_[job].bound, false);
+  }
   std::stable_sort(result.worth.begin(), result.worth.end(),
                    [](const PlanWorth& a, const PlanWorth& b) { return a.choice < b.choice; });
 }

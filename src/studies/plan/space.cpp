@@ -3,6 +3,7 @@
 #include "config/scenario_parts.hpp"
 #include "core/field.hpp"
 #include "photonrail/error.hpp"
+#include "photonrail/study/cost.hpp"
 #include "workload/training/memory.hpp"
 
 #include <algorithm>
@@ -21,9 +22,9 @@ constexpr std::uint64_t kMaxCombinations = 1'000'000;
 
 /// Keys that the shape, its memory or its bound depend on.
 bool is_of_job(const Override& set) {
-  constexpr std::array<std::string_view, 7> kOfJob{"/workload",        "/placement",       "/cluster/nic",
-                                                   "/cluster/gpu",     "/cluster/servers", "/cluster/unlike_gpus",
-                                                   "/cluster/scale_up"};
+  constexpr std::array<std::string_view, 8> kOfJob{"/workload",         "/placement",          "/executor",
+                                                   "/cluster/nic",      "/cluster/gpu",        "/cluster/servers",
+                                                   "/cluster/scale_up", "/cluster/unlike_gpus"};
   return std::any_of(kOfJob.begin(), kOfJob.end(), [&](std::string_view begin) { return set.pointer.starts_with(begin); });
 }
 
@@ -73,8 +74,9 @@ Space::Space(const Plan& plan) : plan_(plan) {
     count *= axis.values.size();
     if (count > kMaxCombinations) throw ConfigError("/axes", "make more than a million combinations", "fewer values");
   }
+  needs_bill_ = std::any_of(plan.objectives.begin(), plan.objectives.end(), reads_bill);
   const Json root = config::parse_json(plan.base, plan.file.string());
-  for (std::uint64_t values = 0; values < job_count_; ++values) {
+  for (std::uint32_t values = 0; values < job_count_; ++values) {
     Json scenario = root;
     for (std::size_t a = 0; a < plan.axes.size(); ++a) {
       if (changes_job_[a]) config::apply_overrides(scenario, plan.axes[a].values[value_of(a, values, 0)].patch);
@@ -89,16 +91,77 @@ Space::Base Space::base_of(const Json& scenario) const {
   config::JsonReader top(scenario);
   base.cluster = config::read_cluster(top.child("cluster"), plan_.base_directory);
   base.gpus = static_cast<double>(base.cluster.servers) * base.cluster.gpus_per_server;
+  base.facts.in_order = json::find_at(scenario, "/placement/rank_to_gpu") == nullptr;
+  if (const auto executor = top.optional("executor")) {
+    base.facts.one_at_a_time = config::read_executor(*executor).concurrent == ConcurrentCollectives::kInTurn;
+  }
   const bool trains = json::find_at(scenario, "/workload/training") != nullptr;
   if (trains) base.spec = config::read_training_spec_of_file(scenario, plan_.base_directory);
   if (plan_.shapes && !trains) throw ConfigError("/shapes", "are those of a training job", "remove them");
+  if (!trains && std::any_of(plan_.objectives.begin(), plan_.objectives.end(), counts_tokens))
+    throw ConfigError("/objective", "there are no tokens: the workload is no training job", "\"step\"");
   return base;
 }
 
-double Space::objective(const JobCandidate& job, double step_s) const {
+Measured Space::known(const JobCandidate& job, std::optional<std::uint64_t> run) const {
   const Base& base = bases_[job.job_values];
-  if (plan_.objective == PlanObjective::kStep || !base.spec) return step_s;
-  return step_s * base.gpus / (static_cast<double>(base.spec->global_batch) * base.spec->sequence);
+  Measured known;
+  known.gpus = base.gpus;
+  if (base.spec) known.tokens = static_cast<double>(base.spec->global_batch) * base.spec->sequence;
+  if (!needs_bill_) return known;
+  NetworkBill of;
+  if (run) {
+    of = bill(job, *run);
+  } else {
+    const std::scoped_lock lock(mutex_);
+    const auto [least, fresh] = least_bills_.try_emplace(job.job_values);
+    for (std::uint64_t r = 0; fresh && r < other_count_; ++r) {
+      const auto [at, is_new] = bills_.try_emplace({job.job_values, r});
+      if (is_new) at->second = bill_of(plan_, axis_patch(job.job_values, r));
+      const auto take = [&](double NetworkBill::*part) {
+        const double value = at->second.*part;
+        least->second.*part = r == 0 ? value : std::min(least->second.*part, value);
+      };
+      take(&NetworkBill::usd);
+      take(&NetworkBill::power_w);
+    }
+    of = least->second;
+  }
+  known.usd = of.usd;
+  known.power_w = of.power_w;
+  return known;
+}
+
+// GPUs draw at least nothing, and the network draws its power all the time.
+std::vector<double> Space::bounds(const JobCandidate& job, std::optional<std::uint64_t> run) const {
+  Measured least = known(job, run);
+  least.step_s = job.bound_s;
+  least.energy_j = least.power_w * least.step_s;
+  return plan::values(plan_, least);
+}
+
+NetworkBill Space::bill(const JobCandidate& job, std::uint64_t run) const {
+  const std::scoped_lock lock(mutex_);
+  const auto [at, fresh] = bills_.try_emplace({job.job_values, run});
+  if (fresh) at->second = bill_of(plan_, axis_patch(job.job_values, run));
+  return at->second;
+}
+
+NetworkBill bill_of(const Plan& plan, const std::vector<Override>& patch) {
+  Json scenario = config::parse_json(plan.base, plan.file.string());
+  config::apply_overrides(scenario, patch);
+  NetworkBill of;
+  try {
+    config::JsonReader top(scenario);
+    const ClusterSpec cluster = config::read_cluster(top.child("cluster"), plan.base_directory);
+    const Pricing pricing = config::read_cost(top.optional("cost"), plan.base_directory, cluster);
+    const Bill bill = bill_of_materials(fabric_of(cluster, pricing.rule), network_shape(cluster), pricing);
+    of.usd = bill.usd();
+    of.power_w = bill.power_w();
+  } catch (const ConfigError& e) {
+    of.problem = e.what();
+  }
+  return of;
 }
 
 std::uint32_t Space::dp(const JobCandidate& job) const {
@@ -124,7 +187,9 @@ void Space::examine(const Base& base, const TrainingSpec& spec, StepBound& bound
     return;
   }
   job.bound_s = !base.cluster.unlike.empty() ? 0.0 : to_seconds(bound.of(spec));
-  job.bound = objective(job, job.bound_s);
+  job.bound = bounds(job, std::nullopt).front();
+  const ParallelismSpec& p = spec.parallelism;
+  job.work = static_cast<double>(spec.micro_batches()) * p.virtual_stages * p.pp * p.cp * p.ep;
   jobs.push_back(job);
 }
 
@@ -132,15 +197,18 @@ void Space::add_jobs(std::uint32_t job_values, Rejections& rejections, std::vect
   const Base& base = bases_[job_values];
   JobCandidate job;
   job.job_values = job_values;
+  job.number = job_values * shapes();
   if (!base.spec) {
+    job.bound = bounds(job, std::nullopt).front();
     jobs.push_back(job);
     return;
   }
-  StepBound bound(base.cluster);
+  StepBound bound(base.cluster, base.facts);
   if (!plan_.shapes) return examine(base, *base.spec, bound, job, rejections, jobs);
   TrainingSpec spec = *base.spec;
   for (std::uint64_t i = 0; i < shapes(); ++i) {
     job.shape = shape(i);
+    job.number = job_values * shapes() + i;
     const double ranks = static_cast<double>(job.shape.tp) * job.shape.cp * job.shape.pp;
     if (base.gpus / ranks != std::floor(base.gpus / ranks)) {
       reject(rejections, "GPUs are not divided", "tp x cp x pp = " + std::to_string(static_cast<std::int64_t>(ranks)));
@@ -154,9 +222,20 @@ void Space::add_jobs(std::uint32_t job_values, Rejections& rejections, std::vect
 std::vector<JobCandidate> Space::jobs(Rejections& rejections) const {
   std::vector<JobCandidate> jobs;
   for (std::uint32_t values = 0; values < job_count_; ++values) add_jobs(values, rejections, jobs);
-  std::stable_sort(jobs.begin(), jobs.end(),
-                   [](const JobCandidate& a, const JobCandidate& b) { return a.bound < b.bound; });
   return jobs;
+}
+
+TrainingSpec Space::spec_of(const JobCandidate& job) const {
+  TrainingSpec spec = *bases_[job.job_values].spec;
+  if (plan_.shapes) give_shape(job.shape, *plan_.shapes, dp(job), spec);
+  return spec;
+}
+
+void Space::raise_bound(JobCandidate& job) const {
+  const Base& base = bases_[job.job_values];
+  if (!base.spec || !base.cluster.unlike.empty()) return;
+  job.bound_s = std::max(job.bound_s, to_seconds(StepBound(base.cluster, base.facts).closer(spec_of(job))));
+  job.bound = bounds(job, std::nullopt).front();
 }
 
 std::uint64_t Space::shapes() const {
@@ -216,12 +295,17 @@ void Space::add_shape(const JobCandidate& job, std::vector<Override>& patch) con
     set("schedule", shape.virtual_stages > 1 ? "\"interleaved\"" : "\"1f1b\"");
 }
 
-std::vector<Override> Space::patch(const JobCandidate& job, std::uint64_t run) const {
+std::vector<Override> Space::axis_patch(std::uint32_t job_values, std::uint64_t run) const {
   std::vector<Override> patch;
   for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
-    const PlanValue& value = plan_.axes[a].values[value_of(a, job.job_values, run)];
+    const PlanValue& value = plan_.axes[a].values[value_of(a, job_values, run)];
     patch.insert(patch.end(), value.patch.begin(), value.patch.end());
   }
+  return patch;
+}
+
+std::vector<Override> Space::patch(const JobCandidate& job, std::uint64_t run) const {
+  std::vector<Override> patch = axis_patch(job.job_values, run);
   if (plan_.shapes) add_shape(job, patch);
   return patch;
 }

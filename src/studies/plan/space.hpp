@@ -3,10 +3,13 @@
 
 #include "json/json.hpp"
 #include "photonrail/study/plan.hpp"
+#include "studies/plan/objective.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,10 +23,19 @@ struct ShapeNumbers {
 
 /// A shape under one combination of the axes that change the job, and what is known of it without running it.
 struct JobCandidate {
+  std::uint64_t number = 0;  ///< among all shapes under all combinations
   ShapeNumbers shape{};
   std::uint32_t job_values = 0;  ///< which combination of the axes that change the job
-  double bound = 0.0;            ///< of the objective
+  double bound = 0.0;            ///< of the first objective, over all runs of the job
   double bound_s = 0.0;          ///< of the step
+  double work = 0.0;             ///< of a simulation, to compare jobs with each other
+};
+
+/// What the network of a candidate costs.
+struct NetworkBill {
+  double usd = 0.0;
+  double power_w = 0.0;
+  std::string problem{};  ///< why it cannot be, or has no price; empty where it has
 };
 
 /// What cannot be, by reason, with the first example of each.
@@ -37,21 +49,30 @@ struct Rejections {
   std::string nearest;        ///< the candidate that has it
 };
 
+/// Of the base with these changes.
+[[nodiscard]] NetworkBill bill_of(const Plan& plan, const std::vector<Override>& patch);
+
 class Space {
  public:
   /// `plan` must outlive the object. Throws ConfigError: under one of the choices the base has no cluster, or shapes are
-  /// searched of what is no training job.
+  /// searched, or tokens counted, of what is no training job.
   explicit Space(const Plan& plan);
 
-  /// Checks every job and finds its bound; the best bound comes first, equal ones in the order of the file.
+  /// Checks every job and finds its quick bound; in the order of the file.
   [[nodiscard]] std::vector<JobCandidate> jobs(Rejections& rejections) const;
+  /// Raises the bound of the job to the closer one. Safe to call from several threads.
+  void raise_bound(JobCandidate& job) const;
   /// Combinations of the axes that do not change the job.
   [[nodiscard]] std::uint64_t runs_of_job() const { return other_count_; }
   /// Jobs and runs together, whether they can be or not.
   [[nodiscard]] std::uint64_t candidates() const { return shapes() * job_count_ * other_count_; }
 
-  /// The objective of a step that takes so long.
-  [[nodiscard]] double objective(const JobCandidate& job, double step_s) const;
+  /// The least that the objectives of a candidate can be; without a run, of all runs of the job.
+  [[nodiscard]] std::vector<double> bounds(const JobCandidate& job, std::optional<std::uint64_t> run) const;
+  /// What is known of the candidate before it runs, but for its bound. The bill is 0 where it is not asked for.
+  [[nodiscard]] Measured known(const JobCandidate& job, std::optional<std::uint64_t> run) const;
+  /// The bill of the network. Safe to call from several threads.
+  [[nodiscard]] NetworkBill bill(const JobCandidate& job, std::uint64_t run) const;
   /// What candidate `run` of the job changes in the base, and the labels of its values.
   [[nodiscard]] std::vector<Override> patch(const JobCandidate& job, std::uint64_t run) const;
   [[nodiscard]] std::vector<std::string> labels(const JobCandidate& job, std::uint64_t run) const;
@@ -70,10 +91,15 @@ class Space {
   /// What the base is with one combination of the axes that change the job.
   struct Base {
     std::optional<TrainingSpec> spec;  ///< none: no training job
+    StepBound::Facts facts{};
     ClusterSpec cluster{};
     double gpus = 0.0;  ///< of the cluster
   };
   [[nodiscard]] Base base_of(const json::Json& scenario) const;
+  /// What the values of axes change, without the shape.
+  [[nodiscard]] std::vector<Override> axis_patch(std::uint32_t job_values, std::uint64_t run) const;
+  /// REQUIRES: it is a training job.
+  [[nodiscard]] TrainingSpec spec_of(const JobCandidate& job) const;
   /// Adds the job where it can be.
   void examine(const Base& base, const TrainingSpec& spec, StepBound& bound, JobCandidate& job, Rejections& rejections,
                std::vector<JobCandidate>& jobs) const;
@@ -83,6 +109,10 @@ class Space {
   std::uint64_t job_count_ = 1;
   std::uint64_t other_count_ = 1;
   std::vector<Base> bases_;  // by combination of the axes that change the job
+  bool needs_bill_ = false;  // by an objective
+  mutable std::mutex mutex_;
+  mutable std::map<std::pair<std::uint32_t, std::uint64_t>, NetworkBill> bills_;  // by job_values and run
+  mutable std::map<std::uint32_t, NetworkBill> least_bills_;                      // by job_values
 };
 
 }  // namespace photonrail::plan

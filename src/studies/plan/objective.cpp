@@ -1,0 +1,93 @@
+#include "studies/plan/objective.hpp"
+
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+
+namespace photonrail::plan {
+
+namespace {
+
+constexpr double kDay = 86400.0;
+constexpr double kYear = 365.0 * kDay;
+constexpr double kTrillion = 1e12;
+constexpr double kJoulesAKwh = 3.6e6;
+
+double usd_a_trillion_tokens(const PlanPrices& prices, const Measured& m) {
+  const double steps = kTrillion / m.tokens;
+  const double seconds = steps * m.step_s / m.productive;
+  const double usd_a_second = m.gpus * prices.gpu_hour_usd / 3600.0 + m.usd / (prices.network_years * kYear);
+  return seconds * usd_a_second + steps / m.productive * m.energy_j / kJoulesAKwh * prices.usd_per_kwh;
+}
+
+double value(const Plan& plan, PlanObjective objective, const Measured& m) {
+  switch (objective) {
+    case PlanObjective::kStep:
+      return m.step_s;
+    case PlanObjective::kGpuSecondsAToken:
+      return m.step_s * m.gpus / m.tokens;
+    case PlanObjective::kDays:
+      return *plan.tokens / m.tokens * m.step_s / m.productive / kDay;
+    case PlanObjective::kUsdATrillionTokens:
+      return usd_a_trillion_tokens(*plan.prices, m);
+    case PlanObjective::kUsd:
+      return m.usd;
+    case PlanObjective::kPower:
+      return m.power_w;
+  }
+  fail_check("an objective", __FILE__, __LINE__);
+}
+
+}  // namespace
+
+Measured measured(const PlannedRun& run) {
+  return {run.step_s,
+          run.productive ? run.productive->mean : 1.0,
+          run.gpus,
+          run.tokens,
+          run.energy_j.value_or(0.0),
+          run.usd.value_or(0.0),
+          run.power_w.value_or(0.0)};
+}
+
+std::string_view name(PlanObjective objective) {
+  constexpr std::string_view kNames[] = {"step",   "gpu_seconds_per_token", "days", "usd_per_trillion_tokens", "usd",
+                                         "power_w"};
+  return kNames[static_cast<std::size_t>(objective)];
+}
+
+bool counts_tokens(PlanObjective objective) {
+  return objective == PlanObjective::kGpuSecondsAToken || spans_months(objective);
+}
+bool reads_bill(PlanObjective objective) { return objective >= PlanObjective::kUsdATrillionTokens; }
+bool spans_months(PlanObjective objective) {
+  return objective == PlanObjective::kDays || objective == PlanObjective::kUsdATrillionTokens;
+}
+
+std::vector<double> values(const Plan& plan, const Measured& measured) {
+  std::vector<double> list;
+  for (const PlanObjective objective : plan.objectives) list.push_back(value(plan, objective, measured));
+  return list;
+}
+
+bool Front::beats(const std::vector<double>& point) const {
+  return std::any_of(points_.begin(), points_.end(), [&](const std::vector<double>& other) {
+    bool better = false;
+    for (std::size_t i = 0; i < point.size(); ++i) {
+      if (other[i] > point[i]) return false;
+      better = better || other[i] < point[i];
+    }
+    return better;
+  });
+}
+
+void Front::add(const std::vector<double>& point) {
+  if (beats(point)) return;
+  Front alone;
+  alone.points_.push_back(point);
+  points_.erase(std::remove_if(points_.begin(), points_.end(), [&](const auto& other) { return alone.beats(other); }),
+                points_.end());
+  points_.push_back(point);
+}
+
+}  // namespace photonrail::plan

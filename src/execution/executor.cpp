@@ -25,6 +25,13 @@ RunContext with_groups(RunContext run, const LockstepGroups& groups) {
   return run;
 }
 
+// The iteration of the rank, or the launch of its task.
+std::uint32_t iteration_of(const RunContext& run, const RankProgress& progress, RankId rank, TaskId task) {
+  if (run.launches == nullptr) [[likely]]
+    return progress.iteration(rank);
+  return run.launches->place(rank, task).launch->id.value;
+}
+
 Lanes lanes_of(const TaskGraph& graph, const ExecutorOptions& options) { return {graph, options.spec, options.ambiguity}; }
 
 }  // namespace
@@ -54,7 +61,7 @@ void Executor::begin() {
 
 // A buffered send may outlive its sender: it is over when its receive has got it.
 bool Executor::finished() const {
-  const bool ended = launches_ ? launches_->ended() : progress_.unfinished_ranks() == 0;
+  const bool ended = launches_ ? !launches_->end().empty() : progress_.unfinished_ranks() == 0;
   return ended && !run_.operations.any_live();
 }
 
@@ -70,10 +77,10 @@ void Executor::all_ranks_finished() {
 // The first stay of a task: a computation goes to a stream, an operation of one rank has nothing to send and is over, and
 // every other operation waits for its turn and for its peers.
 void Executor::task_ready(RankId id, TaskId number, CriticalPathTag cause) {
-  const Task& t = task(id, number);
+  const Task& t = task_of(graph_, run_.launches, id, number);
   if (t.kind == TaskKind::kCompute) {
     streams_.enqueue(id, {number, cause}, t.stream);
-  } else if (run_.operations.group_size(id, t, iteration(id, number)) == 1) {
+  } else if (run_.operations.group_size(id, t, iteration_of(run_, progress_, id, number)) == 1) {
     complete_at_once(id, {number, cause});
   } else {
     reach(id, number, cause);
@@ -124,8 +131,8 @@ void Executor::reach(RankId id, TaskId task, CriticalPathTag cause) {
 }
 
 void Executor::arrive(RankId id, TaskId task, CriticalPathTag cause) {
-  const Task& t = this->task(id, task);
-  const auto [op_id, member] = run_.operations.seat(id, t, iteration(id, task));
+  const Task& t = task_of(graph_, run_.launches, id, task);
+  const auto [op_id, member] = run_.operations.seat(id, t, iteration_of(run_, progress_, id, task));
   Operation& op = run_.operations[op_id];
   op.arrival.add(member, task);
   op.cause.extend({run_.engine.now(), cause.reconfigurations});
@@ -201,7 +208,7 @@ void Executor::member_done(OpId id, Member member) {
   const bool completes = !(op.arrival.sender_done() && member == 0);
   const std::uint32_t iteration = progress_.iteration(rank);
   const bool this_iteration = op.key.iteration == iteration;  // a buffered send may outlive its own
-  if (last && launches_) launches_->moved(rank, op.key.iteration, op.plan().wire_bytes());
+  if (last && launches_) run_.launches->moved(rank, op.key.iteration, op.plan().wire_bytes());
   if (last) run_.accounting.operation_took(op.dimension(), now - op.transfer.started_at, op.copies);
   if (last) run_.operations.retire(id);
   // The order matters: the lanes are free, the operation is retired and the schedule has moved on before the completion

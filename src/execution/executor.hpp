@@ -57,10 +57,6 @@ class Executor : private ProgramListener, private ComputeListener, private Membe
   /// When the last rank ended each iteration; or, one, when the agent's workload ended.
   [[nodiscard]] const std::vector<Time>& ends() const { return launches_ ? launches_->end() : progress_.iteration_ends(); }
   [[nodiscard]] CriticalPathTag last_cause() const { return launches_ ? launches_->last_cause() : progress_.last_cause(); }
-  /// By kind; none where the ranks repeat their programs.
-  [[nodiscard]] std::vector<LaunchTotals> launch_totals() const {
-    return launches_ ? launches_->totals() : std::vector<LaunchTotals>{};
-  }
   [[nodiscard]] const CapacityLoads& loads() const { return transfers_.loads(); }
 
   /// Each rank that cannot go on: its task, its group, and what it waits for.
@@ -74,11 +70,6 @@ class Executor : private ProgramListener, private ComputeListener, private Membe
   void computed_by_all(const LockstepGroup& group, TaskId task, CriticalPathTag cause) override;
   void member_done(OpId op, Member member) override;
   [[nodiscard]] bool all_done(OpId op, const LockstepGroup& members) override { return lockstep_.end(op, members); }
-  [[nodiscard]] const Task& task(RankId id, TaskId number) const { return task_of(graph_, run_.launches, id, number); }
-  /// The iteration of the rank, or the launch of its task.
-  [[nodiscard]] std::uint32_t iteration(RankId id, TaskId number) const {
-    return launches_ ? run_.launches->place(id, number).launch->id.value : progress_.iteration(id);
-  }
   void exchange_began(RankId rank, Dimension d) override { streams_.exchange_began(rank, d); }
   void exchange_ended(RankId rank, Dimension d) override { streams_.exchange_ended(rank, d); }
 

@@ -33,7 +33,6 @@ Launch& LaunchTable::open(std::size_t parts, std::uint32_t longest) {
   launch.parts.assign(parts, {});
   launch.ranks_left = static_cast<std::uint32_t>(parts);
   launch.last = {};
-  launch.bytes = {};
   next_task_ += longest;
   ++open_;
   return launch;

@@ -6,8 +6,10 @@
 #pragma once
 
 #include "execution/critical_path.hpp"
+#include "execution/idle_times.hpp"
 #include "execution/launched_groups.hpp"
 #include "execution/program_joins.hpp"
+#include "photonrail/accounting.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/workload/agent.hpp"
 
@@ -62,7 +64,6 @@ struct Launch {
   std::vector<JoinCounter> joins;
   std::uint32_t ranks_left = 0;
   CriticalPathTag last{};  ///< of the ranks that are done
-  Bytes bytes{};           ///< on the wire
 
   [[nodiscard]] const Program& program(std::size_t part) const { return graph->graph->program(RankId{part}); }
   [[nodiscard]] std::size_t tasks_of(std::size_t part) const { return graph == nullptr ? 1 : program(part).tasks().size(); }
@@ -82,7 +83,8 @@ class LaunchTable {
   };
 
   /// `gpu_of_rank` must outlive the object.
-  explicit LaunchTable(std::span<const GpuId> gpu_of_rank) : groups_(gpu_of_rank), ranks_(gpu_of_rank.size()) {}
+  explicit LaunchTable(std::span<const GpuId> gpu_of_rank)
+      : groups_(gpu_of_rank), idle_(gpu_of_rank.size()), ranks_(gpu_of_rank.size()) {}
 
   /// A new launch with room for `parts` ranks, whose programs have at most `longest` tasks. Fill it, then list() it.
   [[nodiscard]] Launch& open(std::size_t parts, std::uint32_t longest);
@@ -92,6 +94,14 @@ class LaunchTable {
   void close(Launch& launch);
 
   [[nodiscard]] LaunchedGroups& groups() { return groups_; }
+  [[nodiscard]] IdleTimes& idle() { return idle_; }
+  /// By kind.
+  [[nodiscard]] std::vector<LaunchTotals>& totals() { return totals_; }
+  /// An operation of a launch has sent all of its bytes.
+  void moved(RankId rank, std::uint32_t launch, Bytes bytes) {
+    const Place at = place(rank, LaunchId{launch});
+    if (at.launch != nullptr) totals_[at.launch->label.kind].bytes += bytes;
+  }
   [[nodiscard]] Launch& at(std::uint32_t slot) const { return *pool_[slot]; }
   [[nodiscard]] std::size_t open_launches() const { return open_; }
   /// The open launches, the oldest first.
@@ -123,6 +133,8 @@ class LaunchTable {
   };
 
   LaunchedGroups groups_;
+  IdleTimes idle_;
+  std::vector<LaunchTotals> totals_;
   std::vector<std::deque<Entry>> ranks_;  // by rank: ascending by task, and by launch
   std::vector<std::unique_ptr<Launch>> pool_;
   std::vector<std::uint32_t> free_;

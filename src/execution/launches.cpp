@@ -4,26 +4,36 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
-#include <exception>
-#include <set>
 #include <utility>
 
 namespace photonrail::execution {
 
 namespace {
 
-constexpr std::size_t kIdleGraphs = 256;
-constexpr std::uint64_t kMaxToldAtOneInstant = std::uint64_t{1} << 22;
 constexpr std::size_t kMaxWaitingLines = 16;
-
-[[noreturn]] void fail(const std::string& what, const std::string& hint = {}) { throw ConfigError("workload", what, hint); }
 
 std::string time_text(Time at) { return std::to_string(to_seconds(at)) + " s"; }
 
-std::vector<LaunchTotals> totals_of(const std::vector<std::string>& kinds) {
-  std::vector<LaunchTotals> totals(kinds.size());
-  for (std::size_t i = 0; i < kinds.size(); ++i) totals[i].kind = kinds[i];
-  return totals;
+void observe(const RunContext& run, const Launch& launch, bool done) {
+  if (run.observers.empty()) return;
+  std::vector<RankId> ranks;
+  for (const LaunchPart& part : launch.parts) ranks.push_back(part.rank);
+  LaunchEvent event{run.engine.now(), launch.id.value, run.launches->totals()[launch.label.kind].kind, ranks};
+  event.opened = launch.opened;
+  if (launch.graph != nullptr) {
+    event.graph = launch.graph->graph;
+  } else {
+    event.tasks = launch.own;
+  }
+  run.observers.notify([&](Observer& observer) { done ? observer.launch_done(event) : observer.launched(event); });
+}
+
+void announce(const RunContext& run, Launch& launch, LaunchLabel label) {
+  launch.label = label;
+  launch.opened = run.engine.now();
+  run.launches->list(launch);
+  ++run.launches->totals()[label.kind].count;
+  observe(run, launch, false);
 }
 
 }  // namespace
@@ -36,111 +46,34 @@ Launches::Launches(WorkloadAgent& agent, LaunchTable& table, const RunContext& r
       listener_(listener),
       horizon_(horizon),
       hears_ranks_(agent.hears_ranks()),
-      kinds_(agent.kinds()),
-      totals_(totals_of(kinds_)),
-      rank_seen_(table.ranks()) {}
+      graphs_(table, run_),
+      timers_(run.engine, engine::Action::to<&Launches::wake>(*this)),
+      voice_(agent, *this) {
+  for (const std::string& kind : agent.kinds()) table_.totals().push_back({.kind = kind});
+}
 
 void Launches::begin() {
   if (horizon_) {
     at_horizon_ = run_.engine.schedule(std::max(*horizon_, now()), engine::Phase::kSettle,
                                        engine::Action::to<&Launches::reach_horizon>(*this));
   }
-  tell({.kind = WorkEvent::Kind::kBegin}, {});
+  voice_.add({.kind = WorkEvent::Kind::kBegin, .now = now()}, {});
+  tell_all();
 }
 
 // ---- what the agent calls
 
 void Launches::check_call(LaunchLabel label) const {
-  if (!telling_) fail("calls its sink when it is told of no event");
-  if (label.kind < kinds_.size()) return;
-  fail("launches something of kind " + std::to_string(label.kind) + ", and names " + core::counted(kinds_.size(), "kind"),
-       "a kind is an index into kinds()");
-}
-
-void Launches::check_ranks(std::span<const RankId> ranks) {
-  if (ranks.empty()) fail("launches something on no rank");
-  ++check_;
-  for (const RankId rank : ranks) {
-    if (rank.index() >= rank_seen_.size()) {
-      fail("launches something on rank " + std::to_string(rank.value) + ", which its job does not have",
-           "it has " + core::counted(rank_seen_.size(), "rank"));
-    }
-    if (std::exchange(rank_seen_[rank.index()], check_) == check_) {
-      fail("launches something twice on rank " + std::to_string(rank.value));
-    }
-  }
-}
-
-// Graphs that are launched again and again are looked up by their address, which they keep while they are here.
-LaunchedGraph& Launches::graph_of(const Fragment& fragment) {
-  if (fragment.graph == nullptr) fail("launches a fragment without a graph");
-  std::vector<std::unique_ptr<LaunchedGraph>>& known = graphs_[fragment.graph.get()];
-  for (const auto& graph : known) {
-    if (graph->ranks == fragment.ranks) return *graph;
-  }
-  std::unique_ptr<LaunchedGraph> made = compile(fragment);
-  drop_idle_graphs();
-  ++graph_count_;
-  return *graphs_[fragment.graph.get()].emplace_back(std::move(made));
-}
-
-std::unique_ptr<LaunchedGraph> Launches::compile(const Fragment& fragment) {
-  const TaskGraph& graph = *fragment.graph;
-  if (fragment.ranks.size() != graph.ranks()) {
-    fail("launches a graph of " + core::counted(graph.ranks(), "rank") + " on " +
-             core::counted(fragment.ranks.size(), "rank"),
-         "a fragment names a rank of the job for each rank of its graph");
-  }
-  check_ranks(fragment.ranks);
-  if (graph.demands() != nullptr) {
-    fail("launches a graph with traffic matrices, which are of a graph that is known before the run",
-         "give each all-to-all its size, or say that the future is known");
-  }
-  auto made = std::make_unique<LaunchedGraph>();
-  made->graph = fragment.graph;
-  made->ranks = fragment.ranks;
-  std::set<CommunicatorId> named;
-  std::vector<RankId> members;
-  for (const Communicator& communicator : graph.communicators()) {
-    members.clear();
-    for (const RankId member : communicator.members) members.push_back(fragment.ranks[member.index()]);
-    if (!communicator.point_to_point) std::sort(members.begin(), members.end());
-    GroupKey key{communicator.name, members, communicator.dimension, communicator.point_to_point};
-    while (!named.insert(intern(key)).second) ++key.ordinal;
-    made->communicators.push_back(intern(key));
-  }
-  for (const Program& program : graph.programs()) made->joins.push_back(ProgramJoins::of(program));
-  for (std::size_t r = 0; r < graph.ranks(); ++r) {
-    const std::vector<std::uint32_t>& waits = made->joins[graph.program_of(RankId{r}).index()].waits;
-    made->joins_at.push_back(static_cast<std::uint32_t>(made->counters.size()));
-    made->counters.insert(made->counters.end(), waits.begin(), waits.end());
-    made->longest = std::max(made->longest, static_cast<std::uint32_t>(graph.program(RankId{r}).tasks().size()));
-  }
-  return made;
-}
-
-CommunicatorId Launches::intern(const GroupKey& key) {
-  const auto [id, is_new] = table_.groups().find_or_add(key);
-  if (!is_new) return id;
-  run_.operations.add_group(id);
-  run_.observers.notify([&](Observer& observer) { observer.communicator(id, table_.groups()[id]); });
-  return id;
-}
-
-// An agent that makes a new graph for each launch does not fill the memory with them.
-void Launches::drop_idle_graphs() {
-  if (graph_count_ < kIdleGraphs + 2 * table_.open_launches()) return;
-  graph_count_ = 0;
-  for (auto& [graph, known] : graphs_) {
-    std::erase_if(known, [](const auto& of_ranks) { return of_ranks->users == 0; });
-    graph_count_ += known.size();
-  }
-  std::erase_if(graphs_, [](const auto& entry) { return entry.second.empty(); });
+  if (!voice_.speaks()) fail_workload("calls its sink when it is told of no event");
+  const std::size_t kinds = table_.totals().size();
+  if (label.kind < kinds) return;
+  fail_workload("launches something of kind " + std::to_string(label.kind) + ", and names " + core::counted(kinds, "kind"),
+                "a kind is an index into kinds()");
 }
 
 Launch& Launches::open_graph(const Fragment& fragment, LaunchLabel label) {
   check_call(label);
-  LaunchedGraph& graph = graph_of(fragment);
+  LaunchedGraph& graph = graphs_.of(fragment);
   Launch& launch = table_.open(graph.ranks.size(), graph.longest);
   launch.graph = &graph;
   ++graph.users;
@@ -151,7 +84,7 @@ Launch& Launches::open_graph(const Fragment& fragment, LaunchLabel label) {
     launch.parts[part].tasks_left = static_cast<std::uint32_t>(launch.tasks_of(part));
     tasks_ += launch.parts[part].tasks_left;
   }
-  announce(launch, label);
+  announce(run_, launch, label);
   return launch;
 }
 
@@ -167,29 +100,8 @@ LaunchId Launches::launch_tasks(std::span<const RankId> ranks, LaunchLabel label
     launch.parts[part].tasks_left = 1;
   }
   tasks_ += ranks.size();
-  announce(launch, label);
+  announce(run_, launch, label);
   return enter_all(launch);
-}
-
-void Launches::announce(Launch& launch, LaunchLabel label) {
-  launch.label = label;
-  launch.opened = now();
-  table_.list(launch);
-  ++totals_[label.kind].count;
-  if (!run_.observers.empty()) observe(launch, false);
-}
-
-void Launches::observe(const Launch& launch, bool done) const {
-  std::vector<RankId> ranks;
-  for (const LaunchPart& part : launch.parts) ranks.push_back(part.rank);
-  LaunchEvent event{now(), launch.id.value, kinds_[launch.label.kind], ranks};
-  event.opened = launch.opened;
-  if (launch.graph != nullptr) {
-    event.graph = launch.graph->graph;
-  } else {
-    event.tasks = launch.own;
-  }
-  run_.observers.notify([&](Observer& observer) { done ? observer.launch_done(event) : observer.launched(event); });
 }
 
 LaunchId Launches::launch(const Fragment& fragment, LaunchLabel label) { return enter_all(open_graph(fragment, label)); }
@@ -200,15 +112,15 @@ void Launches::enter(LaunchId id, RankId rank) {
   check_call({});
   const LaunchTable::Place place = rank.index() < table_.ranks() ? table_.place(rank, id) : LaunchTable::Place{};
   const std::string what = "rank " + std::to_string(rank.value) + " enters launch " + std::to_string(id.value);
-  if (place.launch == nullptr) fail(what + ", which is not open or not on that rank");
-  if (place.launch->parts[place.part].entered) fail(what + " twice");
+  if (place.launch == nullptr) fail_workload(what + ", which is not open or not on that rank");
+  if (place.launch->parts[place.part].entered) fail_workload(what + " twice");
   enter_part(*place.launch, place.part);
 }
 
 LaunchId Launches::compute(std::span<const RankId> ranks, Duration time, LaunchLabel label, Stream stream) {
   check_call(label);
-  check_ranks(ranks);
-  if (time < Duration{}) fail("launches a computation of negative time");
+  graphs_.check_ranks(ranks);
+  if (time < Duration{}) fail_workload("launches a computation of negative time");
   const Task task = Task::delay(time, stream);
   return launch_tasks(ranks, label, task, task, CommunicatorId::none());
 }
@@ -216,8 +128,8 @@ LaunchId Launches::compute(std::span<const RankId> ranks, Duration time, LaunchL
 LaunchId Launches::collective(std::span<const RankId> ranks, CollectiveOp op, Bytes size, Dimension dimension,
                               LaunchLabel label) {
   check_call(label);
-  check_ranks(ranks);
-  if (size < Bytes{}) fail("launches a collective of negative size");
+  graphs_.check_ranks(ranks);
+  if (size < Bytes{}) fail_workload("launches a collective of negative size");
   std::vector<RankId> ascending;
   if (!std::is_sorted(ranks.begin(), ranks.end())) {
     ascending.assign(ranks.begin(), ranks.end());
@@ -225,15 +137,15 @@ LaunchId Launches::collective(std::span<const RankId> ranks, CollectiveOp op, By
     ranks = ascending;
   }
   const Task task = Task::collective(0, op, size);
-  return launch_tasks(ranks, label, task, task, intern({.members = ranks, .dimension = dimension}));
+  return launch_tasks(ranks, label, task, task, graphs_.group({.members = ranks, .dimension = dimension}));
 }
 
 LaunchId Launches::send(RankId from, RankId to, Bytes size, LaunchLabel label, Dimension dimension) {
   const std::array<RankId, 2> ends{from, to};
   check_call(label);
-  check_ranks(ends);
-  if (size < Bytes{}) fail("launches a message of negative size");
-  const CommunicatorId link = intern({.members = ends, .dimension = dimension, .point_to_point = true});
+  graphs_.check_ranks(ends);
+  if (size < Bytes{}) fail_workload("launches a message of negative size");
+  const CommunicatorId link = graphs_.group({.members = ends, .dimension = dimension, .point_to_point = true});
   return launch_tasks(ends, label, Task::send(0, 0, size), Task::receive(0, 0, size), link);
 }
 
@@ -249,8 +161,8 @@ LaunchId Launches::enter_all(Launch& launch) {
 void Launches::enter_part(Launch& launch, std::uint32_t part) {
   LaunchPart& entered = launch.parts[part];
   entered.entered = true;
-  entered.last = cause_;
-  run_.accounting.work_began(entered.rank, now());
+  entered.last = voice_.cause();
+  table_.idle().work_began(entered.rank, run_.accounting.peer_wait(entered.rank, now()));
   if (entered.tasks_left == 0) return end_part(launch, part);
   const StragglerInjector::Step step = run_.stragglers.of(entered.rank, launch.id.value);
   entered.slowdown = step.slowdown;
@@ -308,82 +220,39 @@ void Launches::complete(RankId rank, TaskId number, CriticalPathTag cause) {
   if (--of_rank.tasks_left == 0) end_part(launch, part);
 }
 
-void Launches::moved(RankId rank, std::uint32_t launch, Bytes bytes) {
-  const LaunchTable::Place place = table_.place(rank, LaunchId{launch});
-  if (place.launch != nullptr) totals_[place.launch->label.kind].bytes += bytes;
-}
-
 void Launches::end_part(Launch& launch, std::uint32_t part) {
   const LaunchPart& done = launch.parts[part];
-  run_.accounting.work_ended(done.rank, now());
+  table_.idle().work_ended(done.rank, run_.accounting.peer_wait(done.rank, now()));
   last_cause_ = later_of(last_cause_, done.last);
   launch.last = later_of(launch.last, done.last);
   if (hears_ranks_) {
-    to_tell_.push_back(
-        {{WorkEvent::Kind::kRankDone, now(), launch.id, done.rank, launch.label.token, launch.opened}, done.last});
+    voice_.add({WorkEvent::Kind::kRankDone, now(), launch.id, done.rank, launch.label.token, launch.opened}, done.last);
   }
   if (--launch.ranks_left == 0) end_launch(launch);
   tell_all();
 }
 
 void Launches::end_launch(Launch& launch) {
-  LaunchTotals& totals = totals_[launch.label.kind];
+  LaunchTotals& totals = table_.totals()[launch.label.kind];
   const Duration took = now() - launch.opened;
   totals.time += took;
   totals.longest = std::max(totals.longest, took);
-  if (!run_.observers.empty()) observe(launch, true);
-  to_tell_.push_back(
-      {{WorkEvent::Kind::kLaunchDone, now(), launch.id, RankId::none(), launch.label.token, launch.opened}, launch.last});
+  observe(run_, launch, true);
+  voice_.add({WorkEvent::Kind::kLaunchDone, now(), launch.id, RankId::none(), launch.label.token, launch.opened},
+             launch.last);
   if (launch.graph != nullptr) --launch.graph->users;
   table_.close(launch);
 }
 
 // ---- the agent is told
 
-void Launches::tell(const WorkEvent& event, CriticalPathTag cause) {
-  to_tell_.push_back({event, cause});
-  to_tell_.back().event.now = now();
-  tell_all();
-}
-
-// One event after another: what ends while the agent is in a call is told after it.
+// What ends while the agent is in a call is told after it.
 void Launches::tell_all() {
-  if (telling_ || ended_) return;
-  telling_ = true;
-  while (!to_tell_.empty()) {
-    const Told told = to_tell_.front();
-    to_tell_.pop_front();
-    cause_ = told.cause;
-    tell_one(told.event);
-  }
-  telling_ = false;
-  cause_ = {};
-  end_if_done();
-}
-
-void Launches::tell_one(const WorkEvent& event) {
-  told_now_ = event.now == told_at_ ? told_now_ + 1 : 1;
-  told_at_ = event.now;
-  if (told_now_ > kMaxToldAtOneInstant) {
-    throw DeadlockError({"the workload was told of " + std::to_string(kMaxToldAtOneInstant) + " ends at " +
-                         time_text(event.now) + ", and time does not pass"});
-  }
-  try {
-    agent_.on(event, *this);
-  } catch (const Error&) {
-    throw;
-  } catch (const InternalError&) {
-    throw;
-  } catch (const std::exception& error) {
-    fail(std::string("its agent failed at ") + time_text(event.now) + ": " + error.what());
-  }
-}
-
-void Launches::end_if_done() {
-  if (ended_ || table_.open_launches() > 0 || !agent_.finished()) return;
-  ended_ = true;
+  if (!end_.empty() || voice_.speaks()) return;
+  voice_.tell_all();
+  if (table_.open_launches() > 0 || !agent_.finished()) return;
   end_.push_back(now());
-  run_.engine.cancel(wake_);
+  timers_.cancel();
   run_.engine.cancel(at_horizon_);
   listener_.all_ranks_finished();
 }
@@ -392,31 +261,15 @@ void Launches::end_if_done() {
 
 void Launches::wake_at(Time at, std::uint64_t token) {
   check_call({});
-  if (at < now()) fail("sets a timer for " + time_text(at) + ", and it is " + time_text(now()));
-  timers_.push({at, timer_sequence_++, token, cause_.reconfigurations});
-  set_wake();
-}
-
-// Of all timers only the next is an event of the engine.
-void Launches::set_wake() {
-  if (timers_.empty()) return;
-  const Time next = timers_.top().at;
-  if (wake_ && wake_time_ <= next) return;
-  if (wake_) run_.engine.cancel(wake_);
-  wake_time_ = next;
-  wake_ = run_.engine.schedule(next, engine::Phase::kFinish, engine::Action::to<&Launches::wake>(*this));
+  if (at < now()) fail_workload("sets a timer for " + time_text(at) + ", and it is " + time_text(now()));
+  timers_.add(at, token, voice_.cause().reconfigurations);
 }
 
 // Timers that the agent sets for this instant in its answers are another event, behind what ends meanwhile.
 void Launches::wake(std::uint64_t) {
-  wake_ = {};
-  while (!timers_.empty() && timers_.top().at == now()) {
-    const Timer& timer = timers_.top();
-    to_tell_.push_back({{WorkEvent::Kind::kTimer, now(), LaunchId::none(), RankId::none(), timer.token, {}},
-                        {now(), timer.reconfigurations}});
-    timers_.pop();
+  while (const std::optional<LaunchTimers::Timer> timer = timers_.take()) {
+    voice_.add({.kind = WorkEvent::Kind::kTimer, .now = now(), .token = timer->token}, {now(), timer->reconfigurations});
   }
-  set_wake();
   tell_all();
 }
 
@@ -426,10 +279,6 @@ void Launches::reach_horizon(std::uint64_t) {
   std::vector<std::string> lines = waiting();
   lines.insert(lines.begin(), "the workload has not ended at its horizon of " + time_text(now()));
   throw DeadlockError(std::move(lines));
-}
-
-std::string Launches::describe(const Launch& launch) const {
-  return "launch " + std::to_string(launch.id.value) + " (" + kinds_[launch.label.kind] + ")";
 }
 
 std::vector<std::string> Launches::waiting() const {
@@ -442,8 +291,9 @@ std::vector<std::string> Launches::waiting() const {
       if (!part.entered) outside += (outside.empty() ? " " : ", ") + std::to_string(part.rank.value);
       if (part.entered && part.tasks_left > 0) ++inside;
     }
-    std::string line = describe(*launch) + " of " + time_text(launch->opened) + ": " + core::counted(inside, "rank") +
-                       " of " + std::to_string(launch->parts.size()) + " in it";
+    std::string line = "launch " + std::to_string(launch->id.value) + " (" + table_.totals()[launch->label.kind].kind +
+                       ") of " + time_text(launch->opened) + ": " + core::counted(inside, "rank") + " of " +
+                       std::to_string(launch->parts.size()) + " in it";
     if (!outside.empty()) line += "; never entered by rank" + outside;
     lines.push_back(std::move(line));
   }

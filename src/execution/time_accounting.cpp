@@ -185,27 +185,6 @@ void TimeAccounting::traffic(Dimension d, Bytes wire_bytes, std::uint64_t copies
   rail_bytes_ += checked_product(rail_bytes, copies);  // at most all of them, which fit
 }
 
-// What a rank without a launch does not spend on the end of a message that it sent is what peer_wait gains meanwhile.
-void TimeAccounting::work_began(RankId rank, Time now) {
-  Work& work = work_[rank.index()];
-  if (work.launches++ == 0) work.idle += settle(rank, now).time.peer_wait - work.waited_before;
-}
-
-void TimeAccounting::work_ended(RankId rank, Time now) {
-  Work& work = work_[rank.index()];
-  if (--work.launches == 0) work.waited_before = settle(rank, now).time.peer_wait;
-}
-
-RankTime TimeAccounting::rank_time(std::size_t clock) const {
-  const Times& of = clocks_[clock].time;
-  RankTime time{of.compute, of.exposed_communication, of.reconfiguration_wait, of.peer_wait, of.detection};
-  if (work_.empty()) return time;
-  time.idle = work_[clock].idle;
-  if (work_[clock].launches == 0) time.idle += of.peer_wait - work_[clock].waited_before;
-  time.peer_wait -= time.idle;
-  return time;
-}
-
 Accounts TimeAccounting::finish(Time makespan) {
   Accounts accounts;
   accounts.traffic = traffic_;
@@ -216,7 +195,7 @@ Accounts TimeAccounting::finish(Time makespan) {
   const std::size_t ranks = (class_of_rank_.empty() ? clocks_.size() : class_of_rank_.size()) - uncounted_;
   accounts.ranks.reserve(ranks);
   for (std::size_t r = 0; r < ranks; ++r) {
-    accounts.ranks.push_back(rank_time(class_of_rank_.empty() ? r : class_of_rank_[r]));
+    accounts.ranks.push_back(clocks_[class_of_rank_.empty() ? r : class_of_rank_[r]].time.rank_time());
   }
   count_windows(accounts);
   if (ranks > 0) mean_traffic(ranks, accounts);

@@ -61,13 +61,6 @@ class TimeAccounting {
   void blind_began(RankId rank, Time now) { ++settle(rank, now).blind; }
   void blind_ended(RankId rank, Time now) { --settle(rank, now).blind; }
 
-  /// A launch is on the rank, or no more: a rank without one is idle where it would wait for peers. REQUIRES:
-  /// count_idle() was called before the first event.
-  void work_began(RankId rank, Time now);
-  void work_ended(RankId rank, Time now);
-  /// Ranks are idle from the beginning.
-  void count_idle() { work_.resize(clocks_.size()); }
-
   /// An operation of the rank has bytes on their way.
   void running_began(RankId rank, Dimension d, Time now) { settle(rank, now).begin_running(d); }
   void running_ended(RankId rank, Dimension d, Time now) { settle(rank, now).end_running(d); }
@@ -78,6 +71,9 @@ class TimeAccounting {
 
   /// Returns what the rank has waited for circuits so far.
   [[nodiscard]] Duration reconfiguration_wait(RankId rank, Time now) { return settle(rank, now).time.reconfiguration_wait; }
+
+  /// The same of peers; a rank that has nothing to do waits for them.
+  [[nodiscard]] Duration peer_wait(RankId rank, Time now) { return settle(rank, now).time.peer_wait; }
 
   /// Every member of a rail operation has reached it; its end on this rank.
   void rail_ready(RankId rank, Dimension d, Time now);
@@ -109,11 +105,10 @@ class TimeAccounting {
     Duration reconfiguration_wait{};
     Duration peer_wait{};
     Duration detection{};
-  };
-  struct Work {
-    std::uint32_t launches = 0;
-    Duration waited_before{};  // Times::peer_wait when the last of them ended
-    Duration idle{};
+
+    [[nodiscard]] RankTime rank_time() const {
+      return {compute, exposed_communication, reconfiguration_wait, peer_wait, detection};
+    }
   };
   // With many ranks each event finds its ranks' clocks outside of the cache: what a change touches lies in two lines.
   struct alignas(64) Clock {
@@ -171,10 +166,7 @@ class TimeAccounting {
   void count_windows(Accounts& accounts);
   void mean_traffic(std::size_t ranks, Accounts& accounts) const;
 
-  [[nodiscard]] RankTime rank_time(std::size_t clock) const;
-
   std::vector<Clock> clocks_;
-  std::vector<Work> work_;                // by rank; empty where ranks repeat their programs
   std::vector<GroupClock> group_clocks_;  // by LockstepGroup::index
   std::span<const std::uint32_t> class_of_rank_;
   std::vector<std::int64_t> copies_;  // by clock: ranks of the job that it stands for

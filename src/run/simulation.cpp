@@ -79,7 +79,6 @@ Simulation::Simulation(const JobSetup& setup)
                 setup.shared != nullptr ? setup.shared->holder : core::Field()},
                ambiguity_if_folded()),
       executor_(setup_.graph(), executor_options(), context(), control_.service()) {
-  if (launches_) accounting_.count_idle();
   fabric_.attach(executor_.deliveries(), control_);
   if (setup.optical() && setup.folding == nullptr) control_.seat(setup.scenario.gpu_of_rank);
   if (setup.optical() && setup.needs.has(ViewPart::kSchedule)) {
@@ -176,11 +175,14 @@ void Simulation::report(RunResult& result) {
   result.circuit_waits = std::move(accounts.circuit_waits);
   result.start = start_;
   result.makespan = ends.back() - start_;
+  if (launches_) {
+    launches_->idle().divide(result.ranks);
+    result.launches = launches_->totals();
+  }
   // Until then it had nothing to do.
   for (RankTime& rank : result.ranks) (launches_ ? rank.idle : rank.peer_wait) -= start_.since_start();
   for (std::size_t i = 0; !launches_ && i < ends.size(); ++i)
     result.iterations.push_back(ends[i] - (i > 0 ? ends[i - 1] : start_));
-  result.launches = executor_.launch_totals();
   control_.summarize(folding != nullptr ? folding->rail_image : std::vector<RailId>{}, result.reconfigurations);
   result.choices = plans_.choices();
   if (setup_.run.fidelity == Fidelity::kStream && setup_.forwards()) {

@@ -17,7 +17,7 @@ namespace {
 // SimGrid's s4u has 20 headers with 31 types, LevelDB 15 with 24.
 constexpr std::size_t kMaxHeaders = 24;
 constexpr std::size_t kMaxTypes = 90;
-constexpr std::size_t kMaxHeadersOfTheTestKit = 8;
+constexpr std::size_t kMaxHeadersOfTheTestKit = 9;
 
 constexpr std::string_view kFolder = "include/photonrail/";
 

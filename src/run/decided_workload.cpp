@@ -56,7 +56,7 @@ std::optional<Scenario> with_known_future(const Scenario& scenario, const Worklo
   const std::optional<KnownFuture> future = agent.known_future();
   if (!future) return std::nullopt;
   if (future->graph == nullptr || future->graph->ranks() != scenario.gpu_of_rank.size()) {
-    throw FieldError(field("workload"), "says that its future is a graph of " +
+    throw FieldError(field("graph"), "says that its future is a graph of " +
                                             std::to_string(future->graph == nullptr ? 0 : future->graph->ranks()) +
                                             " ranks, and the job has " + std::to_string(scenario.gpu_of_rank.size()));
   }

@@ -36,6 +36,12 @@ std::string brief_time(Duration d) {
   return s < 1.0 ? brief(s * 1e3) + " ms" : brief(s) + " s";
 }
 
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+  return text;
+}
+
 using Found = std::optional<Note>;
 
 // What follows is the table: a function a note. Each says when it is true, and fills the sentence.
@@ -78,8 +84,12 @@ Found idle_uplinks(const Scenario& scenario, const RunResult& result) {
 }
 
 Found idle_gpus(const Scenario& scenario, const RunResult&) {
-  std::set<GpuId> used(scenario.gpu_of_rank.begin(), scenario.gpu_of_rank.end());
-  for (const Scenario& job : scenario.jobs) used.insert(job.gpu_of_rank.begin(), job.gpu_of_rank.end());
+  std::set<GpuId> used;
+  const auto add = [&used](const Scenario& job) {
+    used.insert(job.gpu_of_rank.begin(), job.gpu_of_rank.end() - job.storage_ranks);
+  };
+  add(scenario);
+  std::for_each(scenario.jobs.begin(), scenario.jobs.end(), add);
   const std::uint32_t all = scenario.cluster.gpus();
   if (used.size() >= all) return {};
   const double idle = 1.0 - static_cast<double>(used.size()) / all;
@@ -89,9 +99,21 @@ Found idle_gpus(const Scenario& scenario, const RunResult&) {
               idle};
 }
 
+// Messages without a byte, as those of a barrier, pay latencies.
+bool has_group_across_servers(const Scenario& scenario) {
+  const auto server = [&](RankId rank) {
+    return scenario.gpu_of_rank[rank.index()].value / scenario.cluster.gpus_per_server;
+  };
+  const std::vector<Communicator>& groups = scenario.graph.communicators();
+  return std::any_of(groups.begin(), groups.end(), [&](const Communicator& group) {
+    return std::any_of(group.members.begin(), group.members.end(),
+                       [&](RankId rank) { return server(rank) != server(group.members.front()); });
+  });
+}
+
 Found no_rail_traffic(const Scenario& scenario, const RunResult& result) {
   if (!scenario.jobs.empty() || !result.utilisation || result.utilisation->rail_ports > 0.0) return {};
-  if (result.makespan == Duration{}) return {};
+  if (result.makespan == Duration{} || has_group_across_servers(scenario)) return {};
   return Note{"no-rail-traffic", "/cluster/rail", "No byte crosses a rail: NICs, rails and the controller have no effect.",
               0.0};
 }
@@ -116,7 +138,9 @@ Found never_switches(const Scenario& scenario, const RunResult& result) {
 Found hidden_switching(const Scenario& scenario, const RunResult& result) {
   const ReconfigurationSummary& summary = result.reconfigurations;
   if (scenario.cluster.rail.kind != RailKind::kOptical || !scenario.jobs.empty()) return {};
-  if (summary.count == 0 || summary.total == TotalTime{} || summary.exposed > TotalTime{}) return {};
+  if (summary.count == 0 || summary.total == TotalTime{}) return {};
+  const auto waits = [](const RankTime& rank) { return rank.reconfiguration_wait > Duration{}; };
+  if (std::any_of(result.ranks.begin(), result.ranks.end(), waits)) return {};
   return Note{"hidden-switching", kSwitching,
               "All " + core::counted(summary.count, "reconfiguration") +
                   " are hidden behind other work: no rank waits for a circuit, and a shorter delay saves nothing.",
@@ -136,16 +160,21 @@ Found first_step(const Scenario& scenario, const RunResult& result) {
 }
 
 Found unused_share(const Scenario& scenario, const RunResult& result) {
-  for (int d = 0; d < kDimensionCount && scenario.jobs.empty(); ++d) {
-    const double share = scenario.executor.sm_share[static_cast<std::size_t>(d)];
-    if (share == 0.0 || result.traffic[static_cast<std::size_t>(d)].operations > 0) continue;
-    const std::string dimension(name(static_cast<Dimension>(d)));
-    return Note{"unused-sm-share", "/executor/sm_share/" + dimension,
-                "The job has no " + dimension + " traffic: its share of the multiprocessors, " + per_cent(share) +
-                    ", has no effect.",
-                share};
+  std::vector<std::string> unused;
+  double most = 0.0;
+  for (std::size_t d = 0; d < kDimensionCount && scenario.jobs.empty(); ++d) {
+    const double share = scenario.executor.sm_share[d];
+    if (share == 0.0 || result.traffic[d].operations > 0) continue;
+    unused.emplace_back(name(static_cast<Dimension>(d)));
+    most = std::max(most, share);
   }
-  return {};
+  if (unused.empty()) return {};
+  return Note{
+      "unused-sm-share", "/executor/sm_share/" + unused.front(),
+      "The job has no " + joined(unused, " or ") + " traffic: " +
+          (unused.size() == 1 ? "its share of the multiprocessors, " : "the shares of the multiprocessors, at most ") +
+          per_cent(most) + (unused.size() == 1 ? ", has no effect." : ", have no effect."),
+      most};
 }
 
 Found unused_accuracy(const Scenario& scenario, const RunResult& result) {
@@ -211,41 +240,61 @@ void add_notes(const Scenario& scenario, RunResult& result) {
 
 }  // namespace run
 
+namespace {
+
+bool can_be_compared(const RunResult& a, const RunResult& b) {
+  return a.jobs.empty() && b.jobs.empty() && a.ranks.size() == b.ranks.size() && a.makespan > Duration{};
+}
+
+Found coincide(const RunResult& a, const RunResult& b) {
+  if (a.step_time() != b.step_time() || a.makespan != b.makespan) return {};
+  const auto waits = [](const RunResult& r) { return r.mean_rank_time().reconfiguration_wait > Duration{}; };
+  const bool same_time = a.mean_rank_time() == b.mean_rank_time();
+  return Note{"coincide", "",
+              a.name + " and " + b.name + " take the same time: " +
+                  (!waits(a) && !waits(b) ? "no rank waits for a circuit in either"
+                   : same_time            ? "each part of it is equal"
+                                          : "what ends the run is the same") +
+                  ".",
+              to_seconds(a.step_time())};
+}
+
+// What electrical rails have that circuits do not. Where it is nothing of this, the order of messages is what is left.
+std::string what_slows(const RunResult& electrical, const RunResult& optical) {
+  const RailSpec& rail = electrical.cluster.rail;
+  std::vector<std::string> reasons;
+  if (electrical.cluster.plant().two_tier()) {
+    if (rail.oversubscription > 1.0) reasons.emplace_back("its uplinks are oversubscribed");
+    if (rail.tier_latency > Duration{}) reasons.emplace_back("its second tier adds latency");
+  }
+  if (electrical.choices != optical.choices) reasons.emplace_back("\"auto\" takes other collectives there");
+  if (reasons.empty()) reasons.emplace_back("messages that overlap share a port there, where circuits let one go first");
+  return joined(reasons, ", and ");
+}
+
+Found faster_than_electrical(const RunResult& a, const RunResult& b) {
+  const bool a_optical = a.cluster.rail.kind == RailKind::kOptical;
+  if (a_optical == (b.cluster.rail.kind == RailKind::kOptical)) return {};
+  const RunResult& optical = a_optical ? a : b;
+  const RunResult& electrical = a_optical ? b : a;
+  if (optical.step_time() >= electrical.step_time()) return {};
+  const double saved = 1.0 - to_seconds(optical.step_time()) / to_seconds(electrical.step_time());
+  return Note{"faster-than-electrical", "/cluster/rail/kind",
+              optical.name + " is " + per_cent(saved) + " faster than " + electrical.name +
+                  ", whose rails are electrical: " + what_slows(electrical, optical) + ".",
+              saved};
+}
+
+}  // namespace
+
 std::vector<Note> notes_of(std::span<const RunResult> results) {
   std::vector<Note> notes;
-  const auto comparable = [](const RunResult& a, const RunResult& b) {
-    return a.jobs.empty() && b.jobs.empty() && a.ranks.size() == b.ranks.size() && a.makespan > Duration{};
-  };
   for (std::size_t i = 0; i < results.size(); ++i) {
     for (std::size_t j = i + 1; j < results.size(); ++j) {
-      const RunResult& a = results[i];
-      const RunResult& b = results[j];
-      if (!comparable(a, b)) continue;
-      const auto waits = [](const RunResult& r) { return r.mean_rank_time().reconfiguration_wait > Duration{}; };
-      if (a.step_time() == b.step_time() && a.makespan == b.makespan) {
-        const bool same_time = a.mean_rank_time() == b.mean_rank_time();
-        notes.push_back({"coincide", "",
-                         a.name + " and " + b.name + " take the same time: " +
-                             (!waits(a) && !waits(b) ? "no rank waits for a circuit in either"
-                              : same_time            ? "each part of it is equal"
-                                                     : "what ends the run is the same") +
-                             ".",
-                         to_seconds(a.step_time())});
-        continue;
+      if (!can_be_compared(results[i], results[j])) continue;
+      for (const auto find : {&coincide, &faster_than_electrical}) {
+        if (Found note = find(results[i], results[j])) notes.push_back(*std::move(note));
       }
-      const bool a_optical = a.cluster.rail.kind == RailKind::kOptical;
-      const bool b_optical = b.cluster.rail.kind == RailKind::kOptical;
-      if (a_optical == b_optical) continue;
-      const RunResult& optical = a_optical ? a : b;
-      const RunResult& electrical = a_optical ? b : a;
-      if (optical.step_time() >= electrical.step_time()) continue;
-      const double saved = 1.0 - to_seconds(optical.step_time()) / to_seconds(electrical.step_time());
-      const bool tiers = electrical.cluster.plant().two_tier() && electrical.cluster.rail.oversubscription > 1.0;
-      notes.push_back({"faster-than-electrical", "/cluster/rail/kind",
-                       optical.name + " is " + per_cent(saved) + " faster than " + electrical.name +
-                           ", whose rails are electrical: " + (tiers ? "its uplinks are oversubscribed, and " : "") +
-                           "messages that overlap share a port there, where circuits let one go first.",
-                       saved});
     }
   }
   return notes;

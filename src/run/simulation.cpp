@@ -1,5 +1,6 @@
 #include "run/simulation.hpp"
 
+#include "fabric/uplinks.hpp"
 #include "photonrail/error.hpp"
 #include "run/cost_model.hpp"
 #include "run/critical_path.hpp"
@@ -224,6 +225,8 @@ Utilisation Simulation::utilisation(Bytes rail_bytes, const RunResult& result) c
 // The mean is over the leaves, or pods, that the job has GPUs in; what it has none in carries nothing of it.
 void Simulation::add_uplinks(double seconds, Utilisation& share) const {
   if (!fabric_.places().has_uplinks()) return;
+  // Uplinks as fast as all NICs below them limit no flow, and ranks that share them may be folded.
+  if (!fabric_.optical() && !fabric::uplinks_bind(fabric_.places().plant.spec())) return;
   std::set<fabric::Place> uplinks;
   for (const GpuId gpu : setup_.scenario.gpu_of_rank) uplinks.insert(fabric_.places().uplink_of(gpu));
   Utilisation::Uplinks all{.count = uplinks.size(), .members = executor_.loads().members_over_an_uplink()};

@@ -74,6 +74,9 @@ TEST(Notes, AJobInsideAServerUsesNoRail) {
   text["cluster"]["servers"] = 1;
   text["cluster"]["gpus_per_server"] = 6;
   EXPECT_TRUE(has_note(text, "no-rail-traffic"));
+  text = noted_job();
+  text["workload"]["collective"] = {{"op", "barrier"}};
+  EXPECT_FALSE(has_note(text, "no-rail-traffic")) << "a barrier has no bytes, and pays latencies";
 }
 
 TEST(Notes, RailsOfOneDimensionNeverSwitch) {
@@ -96,6 +99,69 @@ TEST(Notes, SettingsWithoutEffectSaySo) {
   text["network"]["accuracy"] = 0.01;
   text["run"]["spread_seeds"] = 3;
   for (const char* id : {"unused-sm-share", "unused-accuracy", "nothing-drawn"}) EXPECT_TRUE(has_note(text, id)) << id;
+}
+
+// 2 x 5 sends of 1/6 of 1 MB at 50 GB/s, twice, and nothing else: all of the path is time at the ports.
+TEST(Notes, WhatBindsIsTheLongestPartOfThePath) {
+  json text = noted_job();
+  EXPECT_FALSE(has_note(text, "binds")) << "no path was asked for";
+  text["run"]["critical_path"] = true;
+  text["cluster"]["nic"]["latency_ns"] = 0;
+  const RunResult ports = run_of(text);
+  ASSERT_NE(find_note(ports, "binds"), nullptr);
+  EXPECT_EQ(find_note(ports, "binds")->key, "/cluster/nic/port_gb_per_s");
+  EXPECT_NEAR(find_note(ports, "binds")->value, 1.0, 1e-6);
+  // 33 us for the bytes, 10 x 100 us of latency.
+  text["cluster"]["nic"]["latency_ns"] = 100000;
+  const RunResult latency = run_of(text);
+  ASSERT_NE(find_note(latency, "binds"), nullptr);
+  EXPECT_EQ(find_note(latency, "binds")->key, "/cluster/nic/latency_ns");
+}
+
+// Both ranks of a pair compute for 50 ms while their all-reduce waits 5 ms for its circuits, or for 1 ms.
+TEST(Notes, SwitchingIsHiddenWhereNoRankWaits) {
+  json text = noted_job();
+  text["cluster"]["servers"] = 2;
+  text["cluster"]["rail"] = {{"kind", "optical"}, {"switch", {{"reconfiguration_ms", 5}}}};
+  text["controller"] = {{"name", "opus"}};
+  text["workload"] = {
+      {"graph",
+       {{"schema", "photonrail.graph/1"},
+        {"ranks", 2},
+        {"communicators", {{"g", {{"ranks", {0, 1}}}}}},
+        {"tasks",
+         {{{"rank", {0, 1}}, {"id", "c"}, {"compute_us", 50000}},
+          {{"rank", {0, 1}}, {"id", "r"}, {"collective", "all_reduce"}, {"communicator", "g"}, {"bytes", 1000000}}}}}}};
+  const RunResult hidden = run_of(text);
+  ASSERT_NE(find_note(hidden, "hidden-switching"), nullptr);
+  EXPECT_EQ(find_note(hidden, "hidden-switching")->value, 1.0) << "both circuits at once";
+  text["cluster"]["rail"]["switch"]["reconfiguration_ms"] = 0;
+  EXPECT_FALSE(has_note(text, "hidden-switching")) << "there is nothing to hide";
+  text["cluster"]["rail"]["switch"]["reconfiguration_ms"] = 5;
+  text["workload"]["graph"]["tasks"][0]["compute_us"] = 1000;
+  EXPECT_FALSE(has_note(text, "hidden-switching")) << "4 ms are waited for";
+}
+
+TEST(Notes, OpticalRailsThatAreFasterSayWhy) {
+  RunResult electrical = run_of(noted_job());
+  RunResult optical = electrical;
+  optical.name = "optical";
+  optical.cluster.rail.kind = RailKind::kOptical;
+  for (Duration& step : optical.iterations) step = Duration{step.count() / 2};
+  optical.makespan = optical.iterations[0] + optical.iterations[1];
+  const auto why = [&] {
+    const std::vector<Note> notes = notes_of(std::vector<RunResult>{electrical, optical});
+    return notes.size() == 1 && notes[0].id == "faster-than-electrical" ? notes[0].text : "";
+  };
+  EXPECT_THAT(why(), ::testing::HasSubstr("messages that overlap share a port"));
+  electrical.cluster.rail.switch_radix = 4;
+  electrical.cluster.rail.oversubscription = 3;
+  EXPECT_THAT(why(), ::testing::HasSubstr("uplinks are oversubscribed."));
+  electrical.choices = {"all_reduce: ring"};
+  EXPECT_THAT(why(), ::testing::HasSubstr("oversubscribed, and \"auto\" takes other collectives there."));
+  std::swap(electrical.makespan, optical.makespan);
+  std::swap(electrical.iterations, optical.iterations);
+  EXPECT_EQ(why(), "") << "they are slower";
 }
 
 TEST(Notes, OfRunsSideBySideNameWhatCoincides) {

@@ -47,6 +47,8 @@ class Watcher : public testing::HistoryHash {
       rail.second.erase(event.circuit.to);
     } else if (event.state == CircuitState::kSwitching) {
       ++circuits.made[{event.rail, event.circuit}];
+      const auto before = last_target_.try_emplace({event.rail, event.circuit.from}, event.circuit.to).first;
+      if (before->second != event.circuit.to) circuits.pointed_elsewhere = true;
       if (!is_dark_with_its_switch(event)) {
         for (const PortId port : {event.circuit.from, event.circuit.to})
           circuits.pointed.try_emplace(port.value, event.at, event.at).first->second.second = event.at;
@@ -70,6 +72,7 @@ class Watcher : public testing::HistoryHash {
     if (events() > kMaxEvents) throw TooManyEvents{};
   }
   std::optional<CircuitEvent> last_dark_;
+  std::map<std::pair<RailId, PortId>, PortId> last_target_;
   std::map<RailId, std::pair<std::map<PortId, PortId>, std::map<PortId, PortId>>> rails_;
 };
 

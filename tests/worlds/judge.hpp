@@ -36,6 +36,7 @@ struct JudgeOptions {
 struct CircuitCounts {
   std::map<std::pair<RailId, Circuit>, std::uint32_t> made;
   std::map<std::uint32_t, std::pair<Time, Time>> pointed;  ///< by port, of all rails: when first and last
+  bool pointed_elsewhere = false;                          ///< a port of a rail, to another one than before
 
   /// Servers that the GPU with the most of them sends to, or receives from, over one rail.
   [[nodiscard]] std::uint32_t peers(std::uint32_t ports_per_gpu) const;

@@ -353,6 +353,7 @@ const std::vector<PolicyProperty>& laws() {
   static const std::vector<PolicyProperty> kLaws = [] {
     std::vector<PolicyProperty> list = laws_of_twins();
     for (PolicyProperty& law : laws_of_use()) list.push_back(std::move(law));
+    for (PolicyProperty& law : laws_of_notes()) list.push_back(std::move(law));
     return list;
   }();
   return kLaws;

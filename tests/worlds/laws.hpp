@@ -25,6 +25,8 @@ struct PolicyProperty {
 
 /// Laws of what a run makes of its ports, rails and times (laws_of_use.cpp).
 [[nodiscard]] std::vector<PolicyProperty> laws_of_use();
+/// The law of notes (laws_of_notes.cpp).
+[[nodiscard]] std::vector<PolicyProperty> laws_of_notes();
 
 /// Examines the laws until one is broken.
 void examine_laws(const World& world, const Outcome& first, const JudgeOptions& options, Verdict& verdict);

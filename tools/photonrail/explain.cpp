@@ -33,6 +33,7 @@ void add_rails_note(const std::vector<Worth>& worth, RunResult& result) {
   other.name = "the same job on electrical rails of one tier";
   other.ranks = result.ranks;
   other.makespan = electrical->step;
+  other.choices = result.choices;
   std::vector<RunResult> both{result, std::move(other)};
   for (Note& note : notes_of(both)) result.notes.push_back(std::move(note));
 }

@@ -58,8 +58,14 @@ export function designsOf(table, rows, selection) {
     const points = comparison.series[0]?.points ?? [];
     return { designs: points.map(({ x, mean: value }) => ({ name: x, value, rows: shown.filter((row) => column.values[row] === x) })), at: undefined };
   }
-  const at = whereTheyDiffer(comparison);
   const [names, axis] = [table.get(selection.series).values, table.get(selection.x).values];
+  // Along names there is no place to compare at: each pair is a design.
+  if (!comparison.numeric && !names.includes(selection.baseline)) {
+    const pairs = comparison.series.flatMap(({ name, points }) => points.map(({ x, mean: value }) => ({
+      name: `${formatValue(name, selection.series)}, ${formatValue(x, selection.x)}`, value, rows: shown.filter((row) => names[row] === name && axis[row] === x) })));
+    return { designs: pairs, at: undefined };
+  }
+  const at = whereTheyDiffer(comparison);
   const designs = comparison.series.flatMap(({ name, points }) => {
     const point = points.find(({ x }) => x === at);
     if (point === undefined) return [];

@@ -10,16 +10,17 @@ import { cumulative, mean, spansDecades } from './statistics.js';
 const MOST_BARS = 20;  // in sight at once
 const LEFT = 86;
 
-// Lines that are the same at every point, in words: they hide each other.
-function sameLines(series) {
+/** The names of lines that are the same at every point, and hide each other: ["a = b"]. */
+export function linesAlike(series) {
   const groups = new Map();
   for (const { name, points } of series) {
     const key = points.map((point) => `${point.x}:${point.mean.toPrecision(4)}`).join(' ');
     groups.set(key, [...(groups.get(key) ?? []), name]);
   }
-  const same = [...groups].filter(([key, names]) => key !== '' && names.length > 1).map(([, names]) => names.join(' = '));
-  return same.length > 0 ? `Lines that coincide: ${same.join('; ')}. ` : '';
+  return [...groups].filter(([key, names]) => key !== '' && names.length > 1).map(([, names]) => names.join(' = '));
 }
+
+const sameLines = (series) => (linesAlike(series).length > 0 ? `Lines that coincide: ${linesAlike(series).join('; ')}. ` : '');
 
 function comparisonNote(comparison, measure) {
   const replicated = comparison.series.some(({ points }) => points.some((point) => point.deviation > 0));

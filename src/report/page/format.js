@@ -9,6 +9,8 @@ const UNITS = {
   usd: ['$', 1], w: ['W', 1], j: ['J', 1], db: ['dB', 1],
 };
 
+const DAY = 86400;  // s
+
 const ENDS = Object.keys(UNITS).sort((a, b) => b.length - a.length);  // "gb_per_s" before "s"
 
 /** "1 rank", "2 ranks"; `text`: how the number reads. */
@@ -69,6 +71,7 @@ export function formatValue(value, name = '', most = 4) {
   const unit = unitOf(name);
   if (!unit) return Math.abs(value) < 1e7 && Number.isInteger(value) ? String(value) : digits(value, most);
   const scaled = value * unit.scale;
+  if (unit.symbol === 's' && Math.abs(scaled) >= 2 * DAY) return `${digits(scaled / DAY, most)} d`;
   const dollar = unit.symbol === '$';
   if (unit.symbol === 'dB') return `${digits(value, most)} dB`;
   const rounded = Math.abs(Number(scaled.toPrecision(most)));

@@ -1,6 +1,6 @@
 // Several small charts over one parameter in one figure: a metric for each value of a further parameter, or several metrics.
 import { categoryAxis, gridsFor, legendFor, numberAxis, panelTitles, valueAxis } from './axes.js';
-import { axisTooltip, comparisonCsv } from './charts.js';
+import { axisTooltip, comparisonCsv, linesAlike } from './charts.js';
 import { formatValue, labelOf, quantityOf } from './format.js';
 import { measureOf, seriesOf } from './series.js';
 import { allRows, changes, compare, heldText, matchingRows, varyingParameters } from './selection.js';
@@ -33,6 +33,15 @@ function panelsOption({ table, rows, panels, width, sharedY }) {
     series: made.flatMap(({ comparison, selection, measure }, i) => seriesOf(comparison, selection, measure, { xAxisIndex: i, yAxisIndex: i })),
   };
   return { option, height, made };
+}
+
+// Which lines coincide in which of the charts.
+function alikeIn(made) {
+  const texts = made.flatMap(({ title, comparison, measure }) => {
+    const same = comparison.numeric ? linesAlike(measure.shown(comparison.series)) : [];
+    return same.length > 0 ? [`${same.join('; ')} in “${title}”`] : [];
+  });
+  return texts.length > 0 ? `Lines that coincide: ${texts.join(', ')}.` : '';
 }
 
 // Charts that are compared with each other are all logarithmic, or none is.
@@ -86,7 +95,7 @@ export function multiplesFigure({ table, rows = allRows(table), selection, facet
     id: 'multiples',
     title: `${made[0].measure.title} against ${quantityOf(selection.x)}, by ${labelOf(facet)}`,
     held: heldText(others),
-    note: [made[0].measure.note, wanted.length > panels.length ? `The first ${panels.length} of ${wanted.length} values of ${labelOf(facet)}.` : ''].filter(Boolean).join(' '),
+    note: [made[0].measure.note, alikeIn(made), wanted.length > panels.length ? `The first ${panels.length} of ${wanted.length} values of ${labelOf(facet)}.` : ''].filter(Boolean).join(' '),
     height, wide: true, option,
     csv: [head, ...made.flatMap((one) => comparisonCsv(one.comparison, one.selection, one.measure.column).slice(1))],
   };
@@ -126,5 +135,5 @@ export function metricsFigure({ table, rows = allRows(table), selection, metrics
   const { option, height, made } = panelsOption({ table, rows, panels, width, sharedY: false });
   const csv = made.flatMap(({ comparison, selection: own }) => comparisonCsv(comparison, own, 'value').slice(1).map((row) => [own.metric, ...row]));
   const [head] = comparisonCsv(made[0].comparison, made[0].selection, 'value');
-  return { id, title: `${title} against ${quantityOf(selection.x)}`, held: heldText(selection.fixed), height, wide: true, option, csv: [['metric', ...head], ...csv] };
+  return { id, title: `${title} against ${quantityOf(selection.x)}`, held: heldText(selection.fixed), note: alikeIn(made), height, wide: true, option, csv: [['metric', ...head], ...csv] };
 }

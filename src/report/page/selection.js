@@ -13,7 +13,7 @@ export const FASTEST = 'fastest';
 export const allRows = (table) => Uint32Array.from({ length: table.rows }, (_, i) => i);
 
 export function metricsOf(table) {
-  return table.columns.filter((column) => column.role === 'metric' && column.numeric);
+  return table.columns.filter((column) => column.role === 'metric' && column.numeric && !column.name.startsWith('note.'));
 }
 
 export function stepTimeOf(table) {

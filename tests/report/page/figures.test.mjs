@@ -273,6 +273,21 @@ test('where another design is best along the axis, the answer says so', () => {
   assert.match(show(answerOf, table).title, /^Which is best depends on late: ring up to 10 ms, tree from 20 ms on\./);
 });
 
+// Switches have no order along which designs could be compared at one place: the best of all pairs is named.
+test('along names the answer is the best of all pairs', () => {
+  const table = sweepOf({ switch: ['mems', 'rotor'], mode: ['ahead', 'late'] }, ({ switch: kind, mode }) => ({ makespan_s: 1 + (kind === 'mems' ? 2 : 0) + (mode === 'late' ? 1 : 0) }));
+  const answer = show(answerOf, table, { x: 'switch', series: 'mode' });
+  assert.match(answer.title, /^ahead, rotor is best: makespan 1 s; the next, late, rotor, has 100 % more\./);
+  assert.deepEqual(answer.rows.map(({ cells }) => cells[0]), ['ahead, rotor', 'late, rotor', 'ahead, mems', 'late, mems']);
+});
+
+test('lines that coincide in one of several charts are named with the chart', () => {
+  const table = sweepOf({ controller: ['electrical', 'opus'], delay_ms: [1, 2] }, ({ controller, delay_ms: d }) => ({
+    makespan_s: 1, 'communication.tp.exposed_s': 0.5, 'communication.dp.exposed_s': controller === 'opus' ? d : 1 }));
+  const figure = show(metricsFigure, table, {}, { metrics: exposureMetrics(table), id: 'exposure', title: 'x' });
+  assert.equal(figure.note, 'Lines that coincide: electrical = opus in “exposed tp communication”.');
+});
+
 test('designs that take the same time are equally good, and one design alone is no answer', () => {
   const table = sweepOf({ late_ms: [0, 10], algorithm: ['ring', 'tree'] }, ({ late_ms: late }) => ({ makespan_s: 1 + late }));
   assert.match(show(answerOf, table).title, /^ring and tree are equally good at late 0 s/);

@@ -56,8 +56,7 @@ std::string fit(std::string_view text, std::size_t width) {
   std::replace_if(clean.begin(), clean.end(), control, '?');
   const std::size_t used = columns(clean);
   if (used <= width) return clean;
-  const std::size_t tail = (width - 1) / 2;
-  return clean.substr(0, offset_of(clean, width - 1 - tail)) + "…" + clean.substr(offset_of(clean, used - tail));
+  return "…" + clean.substr(offset_of(clean, used - (width - 1)));
 }
 
 std::vector<std::string> fit_apart(const std::vector<std::string>& names, std::size_t width) {

@@ -13,8 +13,8 @@ namespace photonrail::report {
 [[nodiscard]] std::string pad_left(std::string_view text, std::size_t width);
 [[nodiscard]] std::string pad_right(std::string_view text, std::size_t width);
 
-/// At most `width` columns: what is too long loses its middle to a "…", because names differ at both ends. Control
-/// characters become '?'. REQUIRES: width >= 3.
+/// At most `width` columns: what is too long loses its front to a "…", as it is more often its end that says which one it
+/// is. Control characters become '?'. REQUIRES: width >= 3.
 [[nodiscard]] std::string fit(std::string_view text, std::size_t width);
 
 /// The same of names beside each other: different ones that would lose what they differ in begin with "…" at the word where

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -218,6 +219,16 @@ TEST_F(Command, HelpAndVersionAreNoErrors) {
     EXPECT_EQ(done.status, 0) << arguments;
     EXPECT_EQ(done.err, "") << arguments;
     EXPECT_NE(done.out, "") << arguments;
+  }
+}
+
+// Words of more than a line's room, as the choices of --backend, are none.
+TEST_F(Command, HelpFitsEightyColumns) {
+  for (const char* command :
+       {"", "run", "sweep", "report", "validate", "explain", "plan", "goodput", "allocate", "calibrate", "cost", "import",
+        "operators", "init", "schema", "list", "trace info", "collective export"}) {
+    std::istringstream lines(run(std::string(command) + " --help").out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << command << ": " << line;
   }
 }
 

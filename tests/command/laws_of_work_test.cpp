@@ -251,7 +251,8 @@ std::set<std::string> verbs_of(const std::string& help) {
   std::getline(lines, line);
   while (std::getline(lines, line)) {
     std::istringstream words(line);
-    if (std::string verb; words >> verb) verbs.insert(verb);
+    const bool goes_on = line.starts_with("   ");
+    if (std::string verb; !goes_on && words >> verb) verbs.insert(verb);
   }
   return verbs;
 }

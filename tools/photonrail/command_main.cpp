@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "format_commands.hpp"
 #include "help_commands.hpp"
+#include "help_format.hpp"
 #include "operators.hpp"
 #include "options.hpp"
 #include "photonrail/config.hpp"
@@ -22,6 +23,7 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -378,6 +380,7 @@ void drop_callbacks(CLI::App& app) {
 void parse_and_act(int argc, const char* const* argv, const Registries& caller_knows, Act act) {
   Registries known = extendable(caller_knows);
   CLI::App app("Simulates ML training on photonic rails", "photonrail");
+  app.formatter(std::make_shared<FoldedHelp>());  // before the subcommands, which take it over
   app.set_version_flag("--version", std::string(version()));
   app.require_subcommand(1);
   RunOptions run_options;

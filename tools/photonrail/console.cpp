@@ -28,9 +28,10 @@ bool output_has_colours() {
   const char* terminal = std::getenv("TERM");
   const char* refused = std::getenv("NO_COLOR");
   if (refused != nullptr && *refused != '\0') return false;
-  return ::isatty(STDOUT_FILENO) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
+  return output_is_terminal() && terminal != nullptr && std::string_view(terminal) != "dumb";
 }
 
+bool output_is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
 bool error_is_terminal() { return ::isatty(STDERR_FILENO) == 1; }
 
 void warn(std::string_view about, std::span<const std::string> lines) {

@@ -1,6 +1,8 @@
 // Puts a page together: the document that it carries, and the bundled page around it.
 #include "report/page.hpp"
 #include "core/counted.hpp"
+#include "json/file_text.hpp"
+#include "json/text.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/version.hpp"
 #include "report/page_files.hpp"
@@ -156,6 +158,12 @@ report::PageFiles files() {
 
 namespace {
 
+// Sweeps of earlier versions have none.
+void read_notes_of_sweep(const fs::path& file, report::PageTables& tables) {
+  if (!fs::exists(file)) return;
+  if (const auto notes = json::parse_if_json(json::file_text(file))) report::add_explanations(*notes, "", tables);
+}
+
 PageData page_data_of(const fs::path& folder, const PageChoices& choices) {
   if (!fs::is_directory(folder))
     throw ConfigError(folder.string(), "is not a folder", "name what --out of run or sweep wrote");
@@ -164,6 +172,7 @@ PageData page_data_of(const fs::path& folder, const PageChoices& choices) {
   const bool sweep = fs::exists(folder / "results.db");
   const auto runs = run_folders(folder);
   if (sweep) report::read_results_database(folder / "results.db", tables);
+  if (sweep) read_notes_of_sweep(folder / "notes.json", tables);
   if (!sweep && runs.empty()) {
     const bool has_shards = fs::is_directory(folder / "shards");
     throw ConfigError(folder.string(), "has no results.db and no result.json, nor have the folders in it",

@@ -32,6 +32,9 @@ void read_results_database(const std::filesystem::path& file, PageTables& tables
 /// ConfigError.
 std::string read_run_result(const std::filesystem::path& file, PageTables& tables);
 
+/// Adds the sentences of the notes of a file, a list; `about` comes before each, if it is not empty.
+void add_explanations(const json::Json& notes, const std::string& about, PageTables& tables);
+
 /// The spans of a trace.json, packed: { "name", "end_s", "note", "cluster", "tracks", "spans" }. Throws ConfigError.
 [[nodiscard]] json::Json read_trace(const std::filesystem::path& file, const std::string& name);
 

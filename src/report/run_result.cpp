@@ -68,19 +68,6 @@ void add_windows(const JsonReader& by_change, std::size_t row, Table& table) {
   }
 }
 
-// The notes of a run; files of earlier versions have none.
-void add_notes(const Json& root, const std::string& name, PageTables& tables) {
-  const Json* const notes = root.find("notes");
-  if (notes == nullptr || !notes->is_array()) return;
-  for (const Json& note : notes->elements()) {
-    const Json* const text = note.find("text");
-    const Json* const key = note.find("key");
-    if (text == nullptr || !text->is_string()) continue;
-    const bool has_key = key != nullptr && key->is_string() && !key->string().empty();
-    tables.explanations.push_back(name + ": " + text->string() + (has_key ? " (" + key->string() + ")" : ""));
-  }
-}
-
 // What a switch that blocks cost the run; empty without one.
 std::string blocking_of(const Json& root) {
   const Json* const reconfigurations = root.find("reconfigurations");
@@ -122,12 +109,24 @@ std::string add_result(const Json& root, const std::filesystem::path& file, Page
   }
   if (const std::string told = blocking_of(root); !told.empty())
     tables.about.push_back({{"topic", name + ": mesh"}, {"text", told}});
-  add_notes(root, name, tables);
+  if (const Json* const notes = root.find("notes")) add_explanations(*notes, name, tables);
   for (const JsonReader& warning : warnings) tables.notes.push_back(name + ": " + warning.string());
   return name;
 }
 
 }  // namespace
+
+void add_explanations(const Json& notes, const std::string& about, PageTables& tables) {
+  if (!notes.is_array()) return;
+  for (const Json& note : notes.elements()) {
+    const Json* const text = note.find("text");
+    const Json* const key = note.find("key");
+    if (text == nullptr || !text->is_string()) continue;
+    const bool has_key = key != nullptr && key->is_string() && !key->string().empty();
+    tables.explanations.push_back((about.empty() ? "" : about + ": ") + text->string() +
+                                  (has_key ? " (" + key->string() + ")" : ""));
+  }
+}
 
 std::string read_run_result(const std::filesystem::path& file, PageTables& tables) {
   const Json root = json::parse_json(json::without_seal(json::file_text(file), file), file.string());

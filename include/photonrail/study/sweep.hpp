@@ -6,6 +6,7 @@
 #include "photonrail/config.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/simulate.hpp"
+#include "photonrail/study/explanation.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -143,13 +144,18 @@ SweepSummary merge_sweep(const std::filesystem::path& directory);
 
 struct SweepStatus {
   std::string name;
-  SweepSummary summary;                ///< shards that are not merged count too
-  std::string running;                 ///< host and process that work in the folder now; empty: none
-  std::uint64_t unmerged = 0;          ///< points that only shards have
-  std::vector<std::string> slurm;      ///< a line for each array job: its id and how many tasks are in which state
-  std::vector<std::string> damaged{};  ///< lines of shards that were altered after they were written: points may be lost
+  SweepSummary summary;                  ///< shards that are not merged count too
+  std::string running;                   ///< host and process that work in the folder now; empty: none
+  std::uint64_t unmerged = 0;            ///< points that only shards have
+  std::vector<std::string> slurm;        ///< a line for each array job: its id and how many tasks are in which state
+  std::vector<std::string> damaged{};    ///< lines of shards that were altered after they were written: points may be lost
+  std::vector<std::uint32_t> missing{};  ///< points without a record, ascending
 };
 /// Reads only. Throws ConfigError when there is no sweep in `directory`, or its database was altered.
 [[nodiscard]] SweepStatus sweep_status(const std::filesystem::path& directory);
+
+/// What notes.json in `directory` says of all points together: settings without effect, and values of a parameter that
+/// take the same time. Empty where there is none. Throws ConfigError.
+[[nodiscard]] std::vector<Note> sweep_notes(const std::filesystem::path& directory);
 
 }  // namespace photonrail

@@ -9,6 +9,7 @@
 #include "photonrail/error.hpp"
 #include "progress.hpp"
 #include "read.hpp"
+#include "report/explanation.hpp"
 #include "stop.hpp"
 #include "studies/sweep/slurm.hpp"
 #include "work_limit.hpp"
@@ -290,8 +291,29 @@ void sweep(const SweepCommandOptions& options, const Registries& known) {
     progress.tell_warnings();
   }
   const int signal = summary.missing() > 0 ? signals.received() : 0;
+  if (!options.quiet && !run.shard) std::cout << report::notes_text(sweep_notes(run.directory), "", output_width());
   conclude(summary, run.directory, run.shard.has_value(), signal, options.quiet);
 }
+
+namespace {
+
+// "3, 7 to 9 and 12 further ranges": as --point takes them.
+std::string ranges_of(const std::vector<std::uint32_t>& points) {
+  constexpr std::size_t kMaxRanges = 6;
+  std::vector<std::string> ranges;
+  for (std::size_t i = 0; i < points.size();) {
+    std::size_t last = i;
+    while (last + 1 < points.size() && points[last + 1] == points[last] + 1) ++last;
+    ranges.push_back(std::to_string(points[i]) + (last == i ? "" : " to " + std::to_string(points[last])));
+    i = last + 1;
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(ranges.size(), kMaxRanges); ++i) text += (i == 0 ? "" : ", ") + ranges[i];
+  if (ranges.size() > kMaxRanges) text += " and " + core::counted(ranges.size() - kMaxRanges, "further range");
+  return text;
+}
+
+}  // namespace
 
 void sweep_status(const SweepFolderOptions& options) {
   const SweepStatus status = photonrail::sweep_status(options.directory);
@@ -301,6 +323,7 @@ void sweep_status(const SweepFolderOptions& options) {
                                              {"done", std::to_string(s.done)},
                                              {"failed", std::to_string(s.failed)},
                                              {"missing", std::to_string(s.missing())}};
+  if (!status.missing.empty()) rows.push_back({"missing points", ranges_of(status.missing)});
   if (status.unmerged > 0) rows.push_back({"not merged", std::to_string(status.unmerged) + " (photonrail sweep merge)"});
   rows.push_back({"running here", status.running.empty() ? "no" : status.running});
   for (const std::string& line : status.slurm) rows.push_back({"slurm", line});

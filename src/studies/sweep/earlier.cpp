@@ -40,7 +40,8 @@ void retire(const fs::path& directory, const Manifest& there) {
   if (has_database(directory) || exists(directory / "shards")) keep_records(directory, there);
   Database::remove(directory);
   std::error_code ignored;
-  for (const char* name : {"results.csv", "results.jsonl", "manifest.json"}) fs::remove(directory / name, ignored);
+  for (const char* name : {"results.csv", "results.jsonl", "notes.json", "manifest.json"})
+    fs::remove(directory / name, ignored);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "studies/sweep/record.hpp"
 
 #include "report/result_json.hpp"
+#include "studies/sweep/notes.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -146,6 +147,10 @@ void take_result(const RunResult& result, Record& record) {
   record.remarks.choices = result.choices;
   record.remarks.infeasible = result.infeasible;
   record.metrics = report::numbers_of(result);
+  for (const Note& note : result.notes) {
+    // What binds, and what the first step takes, are told by other columns.
+    if (note.id != "binds" && note.id != "first-step") record.metrics.emplace_back(kNoteMetric + note.id, note.value);
+  }
   std::sort(record.metrics.begin(), record.metrics.end());
   record.phases = phases_of(result);
   record.windows = windows_of(result);

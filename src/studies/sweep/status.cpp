@@ -20,8 +20,12 @@ SweepStatus sweep_status(const std::filesystem::path& directory) {
     ++status.unmerged;
   });
   status.summary.points = manifest->points;
-  for (const auto& exit_status : statuses) {
-    if (exit_status) ++(*exit_status == 0 ? status.summary.done : status.summary.failed);
+  for (std::uint32_t point = 0; point < statuses.size(); ++point) {
+    if (!statuses[point]) {
+      status.missing.push_back(point);
+    } else {
+      ++(*statuses[point] == 0 ? status.summary.done : status.summary.failed);
+    }
   }
   status.damaged = sweep::losses(damage, statuses);
   status.running = sweep::Lock::holder(directory);

@@ -35,12 +35,7 @@ constexpr Shape kValues = fields::list_shape(kAny);
 constexpr Shape kColumn = fields::either(kColumnRange, kValues);
 constexpr Shape kPatch = fields::map_shape(kAny);
 
-constexpr Field kAxisFields[] = {
-    known("pointer", kText, "What the values set, as a JSON pointer.").only_if("!zip&!variants").must(),
-    known("name", kText, "The name of the parameter.")
-        .only_if("!zip")
-        .must_if("variants")
-        .or_else("the last key of the pointer"),
+constexpr Field kAxisValuesFields[] = {
     known("values", kValues, "Any values, of which no two are alike.")
         .or_else("of `values`, `range`, `log_range`, `zip` and `variants` one is needed"),
     known("range", fields::object_shape(kRangeSection), "Values at equal distances."),
@@ -50,6 +45,27 @@ constexpr Field kAxisFields[] = {
     known("when", fields::map_shape(kAny), "Parameters of axes above, and the values with which this axis counts.")
         .or_else("always"),
 };
+constexpr fields::Section kAxisValues{kAxisValuesFields};
+
+constexpr Field kAxisFields[] = {
+    known("pointer", kText, "What the values set, as a JSON pointer.").only_if("!zip&!variants").must(),
+    known("name", kText, "The name of the parameter.")
+        .only_if("!zip")
+        .must_if("variants")
+        .or_else("the last key of the pointer"),
+    fields::include<kAxisValues>(),
+};
+constexpr Field kSweepAxisFields[] = {
+    known("pointer", kText, "What the values set, as a JSON pointer.").only_if("!zip&!variants&!parallelism").must(),
+    known("name", kText, "The name of the parameter.")
+        .only_if("!zip&!parallelism")
+        .must_if("variants")
+        .or_else("the last key of the pointer"),
+    fields::include<kAxisValues>(),
+    known("parallelism", {.kind = fields::Kind::kText, .choices = "all"},
+          "Alone: each tp (within a server), cp, pp and dp whose product is the number of GPUs, where the job is valid."),
+};
+constexpr fields::Section kSweepAxis{kSweepAxisFields};
 
 constexpr Shape kTerm = fields::either(kText, kTermShape);
 constexpr Shape kTerms = fields::list_shape(kTerm);
@@ -62,7 +78,7 @@ constexpr Field kDerivedFields[] = {
         .or_else("an error"),
 };
 
-constexpr Shape kAxis = fields::object_shape(kAxisSection);
+constexpr Shape kAxis = fields::object_shape(kSweepAxis);
 constexpr Shape kDerived = fields::object_shape(kDerivedSection);
 constexpr Shape kCondition = fields::map_shape(kAny);
 constexpr Field kSweepFields[] = {

@@ -9,6 +9,7 @@
 #include "studies/sweep/clash.hpp"
 #include "studies/sweep/derived.hpp"
 #include "studies/sweep/inputs.hpp"
+#include "studies/sweep/parallelism_axis.hpp"
 #include "studies/sweep/sweep_fields.hpp"
 
 #include <algorithm>
@@ -89,12 +90,15 @@ void read_seeds(const JsonReader& seeds, Plan& plan) {
   if (plan.seeds.empty()) seeds.fail("is empty", "at least one seed");
 }
 
-Plan read_plan(JsonReader& top) {
+Plan read_plan(JsonReader& top, const Json& base, const std::filesystem::path& directory) {
   Plan plan;
   KnownParameters known;
   if (const auto axes = top.optional("axes")) {
-    for (const JsonReader& section : axes->elements()) {
-      for (const Choice& choice : plan.axes.emplace_back(read_axis(section, known)).choices) {
+    for (JsonReader section : axes->elements()) {
+      const auto all = section.optional("parallelism");
+      if (all) section.finish();
+      Axis axis = all ? read_parallelism_axis(*all, base, directory) : read_axis(section, known);
+      for (const Choice& choice : plan.axes.emplace_back(std::move(axis)).choices) {
         for (const auto& [name, value] : choice.parameters) known.add(name, value);
       }
     }
@@ -262,11 +266,11 @@ void read_top(JsonReader top, std::span<const Override> set, Sweep& sweep) {
   if (const auto v = top.optional("name")) sweep.name = v->string();
   if (const auto v = top.optional("why")) sweep.why = v->string();
   const JsonReader base_section = top.child("base", "the scenario that the points change");
-  const Plan plan = read_plan(top);
+  const Json base = read_base(base_section, set, sweep);
+  const Plan plan = read_plan(top, base, sweep.base_directory);
   top.finish();
   sweep.parameters = names_of(plan);
   check_names(top, sweep.parameters);
-  const Json base = read_base(base_section, set, sweep);
   make_points(top, plan, base, sweep);
   sweep.base = base.canonical();
   sweep.inputs = inputs_of(sweep, base);

@@ -2,6 +2,7 @@
 
 #include "json/seal.hpp"
 #include "report/replace_file.hpp"
+#include "studies/sweep/notes.hpp"
 #include "studies/table.hpp"
 
 #include <algorithm>
@@ -63,7 +64,8 @@ void remove_leftovers(const std::filesystem::path& directory) {
   std::vector<std::filesystem::path> left;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with("results.") && name.find(".partial-") != std::string::npos) left.push_back(entry.path());
+    if ((name.starts_with("results.") || name.starts_with("notes.")) && name.find(".partial-") != std::string::npos)
+      left.push_back(entry.path());
   }
   for (const auto& file : left) std::filesystem::remove(file, error);
 }
@@ -74,15 +76,18 @@ void write_tables(const std::filesystem::path& directory, const Manifest& manife
   remove_leftovers(directory);
   const std::vector<studies::Column<Record>> columns = columns_of(manifest, metric_columns(database));
   std::uint32_t number = 0;
+  SweepNotes notes(manifest);
   report::replace_file(directory / "results.jsonl", [&](std::ostream& lines) {
     report::replace_file(directory / "results.csv", [&](std::ostream& rows) {
       rows << studies::csv_head(columns);
       database.each([&](const Record& record) {  // once for both, since this is where the time goes
         rows << studies::csv_row(columns, record);
         lines << json::with_seal(to_line(record, manifest.hash), number++) << '\n';
+        notes.add(record);
       });
     });
   });
+  write_notes(directory, notes.all());
 }
 
 }  // namespace photonrail::sweep

@@ -1,4 +1,4 @@
-// results.csv and results.jsonl, made of the database.
+// results.csv, results.jsonl and notes.json, made of the database.
 #pragma once
 
 #include "studies/sweep/database.hpp"
@@ -7,7 +7,7 @@
 
 namespace photonrail::sweep {
 
-/// Replaces both files: each is the old one or complete. Throws ConfigError. REQUIRES: the lock.
+/// Replaces the files: each is the old one or complete. Throws ConfigError. REQUIRES: the lock.
 void write_tables(const std::filesystem::path& directory, const Manifest& manifest, const Database& database);
 
 }  // namespace photonrail::sweep

@@ -101,6 +101,29 @@ TEST_F(SweepReader, VariantsKeepTheOrderOfTheFileAndPatchSeveralPlaces) {
   expect_refused(R"("axes": [{"variants": {"a": {}}}])", "/axes/0/name", "missing");
 }
 
+// 4 GPUs in servers of two. With tp 1 there are 6 ways to write 4 as cp x pp x dp, with tp 2 there are 3 to write 2. A
+// global batch of one sequence leaves dp 1: 3 and 2.
+TEST_F(SweepReader, AnAxisHasEachFactorisationThatIsAValidJob) {
+  json base = small_scenario(2);
+  base["cluster"]["gpus_per_server"] = 2;
+  json& training = base["workload"];
+  training = {{"training",
+               {{"model", "llama3_8b"}, {"sequence", 2048}, {"global_batch", 8}, {"parallelism", {{"tp", 1}, {"dp", 4}}}}}};
+  const auto points = [&] {
+    const json text{{"schema", "photonrail.sweep/1"}, {"base", base}, {"axes", json::array({{{"parallelism", "all"}}})}};
+    return read_sweep(write("all.json", text.dump()));
+  };
+  const Sweep all = points();
+  EXPECT_THAT(all.parameters, ElementsAre("tp", "cp", "pp", "dp"));
+  ASSERT_EQ(all.points.size(), 9u);
+  EXPECT_EQ(all.points[0].name, "tp=1, cp=1, pp=1, dp=4");
+  for (const SweepPoint& point : all.points) EXPECT_EQ(scenario_of(all, point).graph.ranks(), 4u) << point.name;
+  training["training"]["global_batch"] = 1;
+  EXPECT_EQ(points().points.size(), 5u);
+  expect_refused(R"("axes": [{"parallelism": "all"}])", "/axes/0/parallelism", "the base has none");
+  expect_refused(R"("axes": [{"parallelism": "all", "values": [1]}])", "/axes/0", "unknown key");
+}
+
 TEST_F(SweepReader, AnAxisWithAConditionIsAbsentElsewhere) {
   // a: no y. b, c: y is 1 or 2. So 1 + 2 + 2.
   EXPECT_THAT(names(R"("axes": [{"name": "v", "variants": {"a": {}, "b": {}, "c": {}}},

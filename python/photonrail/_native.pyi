@@ -37,6 +37,7 @@ class PolicyWords:
     ahead: bool
     scheduled: bool
     by_pair: bool
+    parameters: List[Tuple[str, Any]]
 
 class Registries:
     def add_policy(self, name: str, summary: str, make: Callable[..., Any], words: PolicyWords) -> None: ...

@@ -14,7 +14,9 @@ class Registries:
     which returns None (keep), a list of (from_port, to_port) to connect now, a dict with connect, disconnect, when ("now",
     "drained", "at"), at_ps and preempt, or {"steps": [...], "ask_again_ps": ...}. Words of the class say what it needs:
     `view` ({"bytes", "schedule", ...}), `rank_symmetric`, `work_conserving`, `announce` ("on_demand", "ahead"), `order` ("free", "scheduled"),
-    `service` ("by_round", "by_pair"); or a dict `needs` of them. A request has its "bytes" where `view` has "bytes", "expected_ps" and
+    `service` ("by_round", "by_pair"), `parameters`; or a dict `needs` of them. `parameters` is {key: default}: keys that the
+    "controller" of a scenario may have, given to the class as keyword arguments. A default is True or False, a number, or a list of
+    words, of which the first is the default. A request has its "bytes" where `view` has "bytes", "expected_ps" and
     "due_ps" where it has "due_times".
 
     A collective is an object with supports(op, members) and plan(call), which returns (chunk_count, sends); a send is a dict
@@ -38,6 +40,7 @@ class Registries:
         words.work_conserving = bool(given.get("work_conserving", False))
         words.ahead = _word(policy, given, "announce", ("on_demand", "ahead")) == "ahead"
         words.scheduled = _word(policy, given, "order", ("free", "scheduled")) == "scheduled"
+        words.parameters = list(given.get("parameters", {}).items())
         words.by_pair = _word(policy, given, "service", ("by_round", "by_pair")) == "by_pair"
         self._native.add_policy(name, (policy.__doc__ or name).strip().splitlines()[0], policy, words)
         return self
@@ -65,7 +68,7 @@ class Registries:
         return _native.replay_problem(self._native, algorithm, op, members, bytes)
 
 
-_WORDS = ("view", "rank_symmetric", "work_conserving", "announce", "order", "service")
+_WORDS = ("view", "rank_symmetric", "work_conserving", "announce", "order", "service", "parameters")
 
 
 def _words_of(policy):

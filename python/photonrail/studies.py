@@ -9,25 +9,59 @@ from ._lazy import pd
 from .runs import scenario, simulate
 
 
-def sweep(base, axes, threads=None, registries=None, directory="."):
-    """Runs `base` at every point of `axes`, {pointer: values}; a frame with a row a point, in order.
+def _numbers(value, path=""):
+    """The numbers of a result by the names that they have in the table of a sweep."""
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            if path == "" and key == "quantiles_s":
+                yield from _quantiles(entry)
+            elif key not in ("wall_s", "peak_rss_mb", "seed") and not (path == "" and key == "simulated"):
+                yield from _numbers(entry, f"{path}.{key}" if path else key)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield path, value
 
-    Columns: each axis by the last key of its pointer, or by the whole pointer where another ends alike, then step_s, makespan_s,
-    the mean of each part of a rank's time, reconfigurations, infeasible (why the job does not fit such GPUs; None where it does),
-    of points with a mesh as their switch circuits_waited and circuits_displaced, of collectives by "auto" choices, and of several jobs jobs.NAME.makespan_s and
-    jobs.NAME.slowdown. Points run in threads, without the interpreter's lock but for policies and collectives of yours.
+
+def _quantiles(entry):
+    at = {probability: i for i, probability in enumerate(entry["probabilities"])}
+    for what in ("operation", "circuit_wait"):
+        for dimension, histogram in entry[what].items():
+            for probability, name in ((0.5, "p50"), (0.99, "p99")):
+                if probability in at and histogram["quantiles"]:
+                    yield f"quantiles_s.{what}.{dimension}.{name}", histogram["quantiles"][at[probability]]
+
+
+def _axis(name, values):
+    """The points of an axis as (label, patch): values of a pointer, or a dict of named variants, each a dict of pointers."""
+    if name.startswith("/"):
+        return [(value, {name: value}) for value in values]
+    if not isinstance(values, dict) or not all(isinstance(patch, dict) for patch in values.values()):
+        raise TypeError(f"the axis {name!r} is no JSON pointer, so it must be {{label: {{pointer: value}}}}, not {values!r}")
+    return list(values.items())
+
+
+def sweep(base, axes, threads=None, registries=None, directory="."):
+    """Runs `base` at every point of `axes`; a frame with a row a point, in order.
+
+    An axis is {pointer: values}, or {name: {label: {pointer: value}}}: variants with names of their own.
+    Columns: each axis by its name, or the last key of its pointer, or by the whole pointer where another ends alike; then step_s,
+    the mean of each part of a rank's time, infeasible (why the job does not fit such GPUs; None where it does), of collectives by
+    "auto" choices; then all numbers by the names of the command's table, as makespan_s, communication.dp.exposed_s, cost.usd and
+    note.one-tier (Result.notes), of points with a mesh as their switch circuits_waited and circuits_displaced, of several jobs
+    jobs.NAME.makespan_s and jobs.NAME.slowdown. Points run in threads, without the interpreter's lock but for policies and
+    collectives of yours.
     """
-    keys = [pointer.rsplit("/", 1)[-1] for pointer in axes]
-    column = {pointer: key if keys.count(key) == 1 else pointer for pointer, key in zip(axes, keys)}
-    points = [dict(zip(axes, values)) for values in itertools.product(*axes.values())]
-    ready = [scenario(base, point, registries, directory) for point in points]  # complains before anything runs
+    keys = [name.rsplit("/", 1)[-1] for name in axes]
+    column = {name: key if keys.count(key) == 1 else name for name, key in zip(axes, keys)}
+    points = [dict(zip(axes, values)) for values in itertools.product(*(_axis(name, values) for name, values in axes.items()))]
+    patches = [{pointer: value for _, patch in point.values() for pointer, value in patch.items()} for point in points]
+    ready = [scenario(base, patch, registries, directory) for patch in patches]  # complains before anything runs
     from concurrent.futures import ThreadPoolExecutor  # takes longer than the rest of the module
 
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
         results = list(pool.map(simulate, ready))
     rows = []
     for point, result in zip(points, results):
-        row = {column[pointer]: value for pointer, value in point.items()}
+        row = {column[name]: label for name, (label, _) in point.items()}
         row.update(step_s=result.step_s, makespan_s=result.makespan_s, **result.ranks.mean().to_dict())
         row.update(reconfigurations=result.reconfigurations["count"], infeasible=result.infeasible)
         for what in ("waited", "displaced"):
@@ -37,15 +71,22 @@ def sweep(base, axes, threads=None, registries=None, directory="."):
             row["choices"] = "; ".join(result.choices)
         for job in result.json.get("jobs", ()):
             row.update({f"jobs.{job['name']}.{number}": job[number] for number in ("makespan_s", "slowdown")})
+        row.update({name: number for name, number in _numbers(result.json) if name not in row})
+        row.update({f"note.{note['id']}": note["value"] for note in result.json["notes"] if note["id"] not in ("binds", "first-step")})
         rows.append(row)
     return pd.DataFrame(rows)
 
 
 def run_sweep_file(file, out, threads=0, registries=None):
-    """Runs a sweep file (`photonrail.sweep/1`) into the folder `out`, going on with what is there; its table as a frame."""
+    """Runs a sweep file (`photonrail.sweep/1`) into the folder `out`, going on with what is there; its table as a frame.
+
+    `.attrs["notes"]` is a frame as Result.notes: settings without effect, and values of a parameter that take the same time.
+    """
     from .extensions import Registries
     _native.run_sweep_file(pathlib.Path(file), pathlib.Path(out), threads, (registries or Registries())._native)
-    return pd.read_csv(pathlib.Path(out) / "results.csv")
+    frame = pd.read_csv(pathlib.Path(out) / "results.csv", float_precision="round_trip")
+    frame.attrs["notes"] = pd.DataFrame(json.loads((pathlib.Path(out) / "notes.json").read_text()), columns=["text", "key", "value", "id"])
+    return frame
 
 
 def goodput(file, set=None, seeds=0, threads=0, out="", registries=None):

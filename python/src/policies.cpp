@@ -234,7 +234,48 @@ struct PolicyWords {
   bool ahead = false;
   bool scheduled = false;
   bool by_pair = false;
+  std::vector<std::pair<std::string, py::object>> parameters;  ///< key and default
 };
+
+// True or False is a flag, a whole number a count, a number a number, and a list of words a word, of which the first is the
+// default.
+ControllerParameter parameter_of(const std::string& key, const py::object& initial) {
+  constexpr double kMost = 1e18;
+  const std::string summary = "of a policy in Python";
+  if (py::isinstance<py::bool_>(initial)) return ControllerParameter::flag(key, initial.cast<bool>(), summary);
+  if (py::isinstance<py::int_>(initial))
+    return ControllerParameter::count(key, given_count(initial, "parameter " + key), 0, UINT32_MAX, summary);
+  if (py::isinstance<py::float_>(initial))
+    return ControllerParameter::number(key, initial.cast<double>(), -kMost, kMost, summary);
+  const bool words = py::isinstance<py::list>(initial) || py::isinstance<py::tuple>(initial);
+  if (words && py::len(initial) > 0)
+    return ControllerParameter::word(key, given<std::vector<std::string>>(initial, "parameter " + key, "a list of words"),
+                                     summary);
+  throw py::type_error("parameter " + key + " is " + py::repr(initial).cast<std::string>() +
+                       "; its default must be True, False, a number, or a list of words");
+}
+
+// The values of a scenario as keyword arguments of the class.
+py::dict arguments_of(const std::vector<ControllerParameter>& parameters, const ParameterValues& values) {
+  py::dict arguments;
+  for (const ControllerParameter& parameter : parameters) {
+    const py::str key(parameter.key);
+    switch (parameter.kind) {
+      case ControllerParameter::Kind::kFlag:
+        arguments[key] = values.flag(parameter.key);
+        break;
+      case ControllerParameter::Kind::kCount:
+        arguments[key] = values.count(parameter.key);
+        break;
+      case ControllerParameter::Kind::kWord:
+        arguments[key] = values.word(parameter.key);
+        break;
+      default:
+        arguments[key] = values.number(parameter.key);
+    }
+  }
+  return arguments;
+}
 
 PolicyNeeds needs_of(const PolicyWords& words) {
   static const std::map<std::string, ViewPart> kParts{
@@ -265,10 +306,13 @@ void add_policy(Registries& registries, const std::string& name, const std::stri
   ViewParts parts = needs.view;
   parts.add(ViewPart::kBytes, needs.by_pair());  // a send waits with its bytes
   factory.needs = [needs](const ControllerSpec&) { return needs; };
-  factory.make = [shared = SharedObject(make), parts](const ControllerSpec&, RailId rail, std::uint32_t gpus,
-                                                      std::uint32_t ports) {
+  for (const auto& [key, initial] : words.parameters) factory.parameters.push_back(parameter_of(key, initial));
+  factory.make = [shared = SharedObject(make), parts, parameters = factory.parameters](
+                     const ControllerSpec& spec, RailId rail, std::uint32_t gpus, std::uint32_t ports) {
     const Locked lock;
-    return std::unique_ptr<Controller>(std::make_unique<PythonController>(shared.get()(rail.value, gpus, ports), parts));
+    const py::dict arguments = arguments_of(parameters, spec.parameters);
+    return std::unique_ptr<Controller>(
+        std::make_unique<PythonController>(shared.get()(rail.value, gpus, ports, **arguments), parts));
   };
   registries.controllers.add(std::move(factory));
 }
@@ -320,7 +364,8 @@ void bind_policies(py::module_& module) {
       .def_readwrite("work_conserving", &PolicyWords::work_conserving)
       .def_readwrite("ahead", &PolicyWords::ahead)
       .def_readwrite("scheduled", &PolicyWords::scheduled)
-      .def_readwrite("by_pair", &PolicyWords::by_pair);
+      .def_readwrite("by_pair", &PolicyWords::by_pair)
+      .def_readwrite("parameters", &PolicyWords::parameters);
   py::class_<Registries>(module, "Registries", "The policies and collectives that names stand for.")
       .def(py::init<>())
       .def("add_policy", &add_policy)

@@ -23,6 +23,27 @@ def test_it_keeps_the_laws_and_survives_the_fuzzer(registries):
     assert registries.fuzz("in_turn", cases=100) == ""
 
 
+def test_a_policy_has_parameters_of_its_own(optical):
+    made = []
+
+    class Tuned(InTurn):
+        parameters = {"patience": 3, "share": 0.5, "greedy": False, "paths": ["direct", "two_hop"]}
+
+        def __init__(self, rail, gpus_per_server, ports_per_gpu, **parameters):
+            super().__init__(rail, gpus_per_server, ports_per_gpu)
+            made.append(parameters)
+
+    registries = photonrail.Registries().add_policy("tuned", Tuned)
+    optical["controller"] = {"name": "tuned", "share": 0.25, "paths": "two_hop"}
+    assert photonrail.simulate(optical, registries=registries).makespan_s > 0
+    assert made[0] == {"patience": 3, "share": 0.25, "greedy": False, "paths": "two_hop"}
+    for key, value in (("share", "much"), ("sharre", 1)):
+        with pytest.raises(photonrail.ConfigError, match=key):
+            photonrail.simulate({**optical, "controller": {"name": "tuned", key: value}}, registries=registries)
+    with pytest.raises(TypeError, match="its default must be"):
+        photonrail.Registries().add_policy("odd", type("Odd", (InTurn,), {"parameters": {"key": None}}))
+
+
 def test_a_policy_that_breaks_a_promise_is_found():
     class Never:
         """Serves nothing."""

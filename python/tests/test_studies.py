@@ -1,5 +1,6 @@
 import csv
 import io
+import json
 import os
 import pathlib
 import re
@@ -65,6 +66,27 @@ def test_a_sweep_says_what_does_not_fit_and_what_each_job_takes():
     assert all(line.startswith("all_reduce among 2 ranks, 1000") for line in taken)
     assert photonrail.simulate(ROOT / "configs/quickstart.json", set={"/cluster/nic/port_gb_per_s": 400}).warnings[0].startswith(
         "the rate of a NIC port is 400 GB/s")
+
+
+def test_a_frame_has_the_columns_of_the_commands_table(tmp_path):
+    """Named variants, and every number of results.csv to the last digit."""
+    base = {"schema": "photonrail.scenario/1", "cluster": {"servers": 4, "gpus_per_server": 2, "rail": {"kind": "electrical", "radix": 8}},
+            "workload": {"collective": {"op": "all_reduce", "bytes": 1000000}}, "run": {"iterations": 2}}
+    variants = {"even": {"/cluster/rail/oversubscription": 1},
+                "oversubscribed": {"/cluster/rail/oversubscription": 2, "/cluster/nic/port_gb_per_s": 25}}
+    frame = photonrail.sweep(base, {"design": variants, "/cluster/nic/ports": [1, 2]})
+    assert list(frame["design"]) == ["even", "even", "oversubscribed", "oversubscribed"]
+    (tmp_path / "sweep.json").write_text(json.dumps({
+        "schema": "photonrail.sweep/1", "base": base,
+        "axes": [{"name": "design", "variants": variants}, {"pointer": "/cluster/nic/ports", "values": [1, 2]}]}))
+    table = photonrail.run_sweep_file(tmp_path / "sweep.json", tmp_path / "out")
+    numbers = table.loc[:, "version":].select_dtypes("number")
+    assert len(numbers.columns) > 20 and "note.one-tier" in numbers
+    for name in numbers:
+        assert list(frame[name].fillna(-1)) == list(numbers[name].fillna(-1)), name
+    assert any("one switch holds all ports" in text for text in table.attrs["notes"]["text"])
+    with pytest.raises(TypeError, match="no JSON pointer"):
+        photonrail.sweep(base, {"design": [1, 2]})
 
 
 def test_every_figure_is_drawn_with_one_call(optical, tmp_path):

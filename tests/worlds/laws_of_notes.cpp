@@ -183,7 +183,7 @@ std::string nothing_drawn(const Noted& at) {
   return at.is_the_same(twin);
 }
 
-const char* key_of(const PathPart& part) {
+const char* key_of_part(const PathPart& part) {
   switch (part.kind) {
     case PathPart::Kind::kCircuits:
       return "/cluster/rail/reconfiguration_ms";
@@ -240,7 +240,7 @@ std::string binds(const Noted& at) {
                                         [](const PathPart& a, const PathPart& b) { return a.time < b.time; });
   const double share = to_seconds(longest->time) / to_seconds(other.result.makespan);
   if (std::abs(note->value - share) > 1e-9) return "names another part than the longest";
-  if (longest == path.parts.begin() && note->key != key_of(*longest)) return "has the key " + note->key;
+  if (longest == path.parts.begin() && note->key != key_of_part(*longest)) return "has the key " + note->key;
   if (!is_serial(at.file) || !is_steady(at.file) || rings_share_wires(at.file) || names_presets(at.file["cluster"]))
     return "";
   if (at.scenario.cluster.rail.kind == RailKind::kOptical) return "";

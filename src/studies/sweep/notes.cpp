@@ -64,7 +64,7 @@ std::string last_key(std::string_view pointer) { return std::string(pointer.subs
 
 std::string value_text(const Json& value) { return value.is_string() ? value.string() : value.canonical(); }
 
-std::string listed(const std::vector<std::string>& values) {
+std::string enumerated(const std::vector<std::string>& values) {
   std::string text;
   for (std::size_t i = 0; i < values.size(); ++i)
     text += (i == 0 ? "" : i + 1 == values.size() ? " and " : ", ") + values[i];
@@ -169,7 +169,7 @@ void SweepNotes::add_coincidences(std::size_t parameter, std::vector<Note>& note
                       })->first);
     }
     const bool all = values.size() == codes_[parameter].size() && times.count(0) == 0;
-    std::string what = values.size() <= kMaxNamed ? listed(texts)
+    std::string what = values.size() <= kMaxNamed ? enumerated(texts)
                                                   : std::to_string(values.size()) + " of its values, from " +
                                                         texts.front() + " to " + texts.back() + ",";
     const std::string where = of_value.size() > 1 ? " at all " + std::to_string(of_value.size()) + " points of each" : "";

@@ -235,6 +235,7 @@ constexpr fields::Section kPool{kPoolFields};
 // ---- What is between them.
 
 constexpr Word<RoutePolicy> kPolicies[] = {{"round_robin", RoutePolicy::kRoundRobin},
+                                           {"random", RoutePolicy::kRandom},
                                            {"least_requests", RoutePolicy::kLeastRequests},
                                            {"least_blocks", RoutePolicy::kLeastBlocks},
                                            {"prefix", RoutePolicy::kPrefix},

@@ -56,11 +56,6 @@ constexpr Field kTimesFields[] = {
         .refuse_unless("!law&!kernels", "the profile or the law says it")
         .by("tables")
         .or_else("`\"roofline\"`"),
-    fields::number<&TimesFile::model, &KernelModel::skew>("skew", 0, 1,
-                                                          "Decodes with unequal caches take the time of a length "
-                                                          "so far between the mean and the longest.")
-        .refuse_unless("!law", kOfKernels)
-        .or_else("0"),
     fields::time<&TimesFile::model, &KernelModel::reduce>("reduce", "us",
                                                           "With `tp`: an all-reduce, two a layer, beside its "
                                                           "bytes.")

@@ -26,7 +26,8 @@ ServingAgent::ServingAgent(const ServingSpec& spec)
       apart_(spec.apart()),
       source_(spec.requests, spec.seed, spec.pools.front().engine.block_tokens),
       transfers_(spec.transfer),
-      metrics_(spec.slo, spec.warm_up) {
+      metrics_(spec.slo, spec.warm_up),
+      routes_(spec.seed, "serving routes") {
   for (const PoolSpec& pool : spec_.pools) {
     for (std::size_t i = 0; i < pool.engines.size(); ++i) {
       (pool.role == PoolRole::kDecode ? decode_engines_ : first_engines_)
@@ -148,7 +149,7 @@ std::uint32_t ServingAgent::choose(std::span<const std::uint32_t> engines, Route
   }
   std::vector<EngineSignal> known;
   known.reserve(engines.size());
-  RouteQuestion question{0, progress_.turns++, {}};
+  RouteQuestion question{0, progress_.turns++, policy == RoutePolicy::kRandom ? routes_.next() : 0, {}};
   for (const std::uint32_t engine : engines) {
     EngineSignal signal = signals_[engine];
     signal.requests = engines_[engine].requests();

@@ -86,6 +86,7 @@ class ServingAgent : public WorkloadAgent {
     Time signals_at = Time::never();
   } progress_;
   std::vector<EngineSignal> signals_;  // as routers know them
+  RandomStream routes_;
 };
 
 }  // namespace photonrail::serving

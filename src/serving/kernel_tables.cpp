@@ -153,10 +153,7 @@ Duration KernelStepTime::of(const Step& step) const {
   sizes.chunk = step.prefill_tokens;
   if (step.prefill_tokens > 0) sizes.chunk_cached = static_cast<double>(step.prefill_reads) / step.prefill_tokens;
   sizes.decodes = step.decodes;
-  if (step.decodes > 0) {
-    const double mean = static_cast<double>(step.decode_cached) / step.decodes;
-    sizes.decode_cached = between(mean, step.longest_cached, model_.skew);
-  }
+  if (step.decodes > 0) sizes.decode_cached = static_cast<double>(step.decode_cached) / step.decodes;
   us += tables_.attention.us(sizes) * model_.layers;
   return Duration{std::llround(us * 1e6)} + model_.host.of(step);
 }

@@ -83,10 +83,8 @@ struct KernelModel {
   std::uint32_t tp = 1;
   std::uint32_t experts = 0;
   std::uint32_t top_k = 1;
-  Duration reduce{};            ///< fixed time of an all-reduce of the engine's GPUs, two a layer
-  Bandwidth reduce_rate{16e9};  ///< ... and its bytes, of all tokens in bf16, over this
-  /// Decodes with unequal caches take as long as equal ones of a length so far between the mean (0) and the longest (1).
-  double skew = 0.0;
+  Duration reduce{};                ///< fixed time of an all-reduce of the engine's GPUs, two a layer
+  Bandwidth reduce_rate{16e9};      ///< ... and its bytes, of all tokens in bf16, over this
   std::uint32_t max_tokens = 8192;  ///< of a step
   HostTimes host{};
 };

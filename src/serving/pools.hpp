@@ -34,6 +34,7 @@ struct PoolSpec {
 
 enum class RoutePolicy : std::uint8_t {
   kRoundRobin,
+  kRandom,
   kLeastRequests,  ///< fewest requests that have not ended
   kLeastBlocks,    ///< fewest blocks held
   kPrefix,         ///< longest prefix found, unless twice as many requests and four more are there as on the idlest
@@ -53,6 +54,7 @@ struct EngineSignal {
 struct RouteQuestion {
   std::uint64_t blocks = 0;            ///< that its prompt needs
   std::uint64_t turn = 0;              ///< counts the answers of the router
+  std::uint64_t draw = 0;              ///< a random number
   std::optional<std::size_t> pointed;  ///< where the last KV of the same engine went
 };
 

@@ -30,6 +30,8 @@ std::size_t route(RoutePolicy policy, std::span<const EngineSignal> engines, con
   switch (policy) {
     case RoutePolicy::kRoundRobin:
       return question.turn % engines.size();
+    case RoutePolicy::kRandom:
+      return question.draw % engines.size();
     case RoutePolicy::kLeastRequests:
       return least(engines, requests_of);
     case RoutePolicy::kPrefix: {

@@ -8,13 +8,21 @@
 
 namespace photonrail::serving {
 
+namespace {
+
+std::uint32_t blocks_for(std::uint64_t tokens, std::uint32_t block_tokens) {
+  return static_cast<std::uint32_t>((tokens + block_tokens - 1) / block_tokens);
+}
+
+}  // namespace
+
 Scheduler::Scheduler(const EngineSpec& spec, bool keeps_finished, RandomStream draws)
     : spec_(spec), keeps_finished_(keeps_finished), blocks_(spec.blocks, spec.prefix_caching), draws_(draws) {
   PHOTONRAIL_CHECK(spec.max_sequences > 0 && spec.token_budget > 0 && spec.block_tokens > 0);
 }
 
 bool Scheduler::fits(const Request& request) const {
-  return (tokens_of(request) + spec_.block_tokens - 1) / spec_.block_tokens <= blocks_.total();
+  return blocks_for(request.kv_tokens(), spec_.block_tokens) <= blocks_.total();
 }
 
 Slot Scheduler::make(Request request) {
@@ -35,12 +43,12 @@ Slot Scheduler::make(Request request) {
   return slot;
 }
 
-std::int64_t Scheduler::rank(const Known& known) const {
-  switch (spec_.order) {
+std::int64_t Scheduler::Known::rank(QueueOrder order) const {
+  switch (order) {
     case QueueOrder::kPriority:
-      return known.request.priority;
+      return request.priority;
     case QueueOrder::kShortest:
-      return known.request.prompt;
+      return request.prompt;
     case QueueOrder::kArrival:
       break;
   }
@@ -51,28 +59,28 @@ Slot Scheduler::enqueue(Request request) {
   PHOTONRAIL_CHECK(fits(request));
   const Slot slot = make(std::move(request));
   const Known& known = known_[slot];
-  waiting_.emplace(rank(known), known.sequence, slot);
+  waiting_.emplace(known.rank(spec_.order), known.sequence, slot);
   return slot;
 }
 
 bool Scheduler::reserve(Request request, std::uint32_t computed, Slot& slot) {
-  if (blocks_for(computed) > blocks_.free()) return false;
+  if (blocks_for(computed, spec_.block_tokens) > blocks_.free()) return false;
   slot = make(std::move(request));
   Known& known = known_[slot];
   known.computed = computed;
-  PHOTONRAIL_CHECK(blocks_.admit(known.held, content(known), 0, blocks_for(computed), 0));
+  PHOTONRAIL_CHECK(blocks_.admit(known.held, known.request.contents(), 0, blocks_for(computed, spec_.block_tokens), 0));
   return true;
 }
 
 void Scheduler::deliver(Slot slot) {
   Known& known = known_[slot];
   known.sequence = next_sequence_++;
-  waiting_.emplace(rank(known), known.sequence, slot);
+  waiting_.emplace(known.rank(spec_.order), known.sequence, slot);
 }
 
 std::uint32_t Scheduler::cached_tokens(const Request& request) const {
-  const Content content{request.keys, request.content};
-  return blocks_.hits(content, (request.prompt + request.generated - 1) / spec_.block_tokens) * spec_.block_tokens;
+  return blocks_.hits(request.contents(), (request.prompt + request.generated - 1) / spec_.block_tokens) *
+         spec_.block_tokens;
 }
 
 void Scheduler::release(Slot slot) {
@@ -88,7 +96,9 @@ const Step& Scheduler::next() {
     preempted = step_.preempted.size();
     budget_ = spec_.token_budget;
     run_batch();
-    if (step_.preempted.size() == preempted) admit();
+    while (step_.preempted.size() == preempted && !waiting_.empty() && running_.size() < spec_.max_sequences &&
+           budget_ > 0 && admit_first()) {
+    }
     if (step_.empty() && running_.empty() && step_.preempted.size() == preempted) give_up_delivered(false);
   } while (step_.empty() && step_.preempted.size() > preempted);
   return step_;
@@ -143,7 +153,7 @@ void Scheduler::run_batch() {
 
 // Preempts until the request has blocks for `tokens` more, or is preempted itself: then false.
 bool Scheduler::make_room(std::size_t& index, std::uint32_t tokens) {
-  const std::uint32_t blocks = blocks_for(running_[index].computed + tokens);
+  const std::uint32_t blocks = blocks_for(running_[index].computed + tokens, spec_.block_tokens);
   while (!blocks_.grow(known_[running_[index].slot].held, blocks)) {
     const std::size_t last = victim();
     if (running_.size() == 1 && give_up_delivered(true)) continue;
@@ -161,7 +171,9 @@ bool Scheduler::make_room(std::size_t& index, std::uint32_t tokens) {
 
 std::size_t Scheduler::victim() const {
   if (spec_.order == QueueOrder::kArrival) return running_.size() - 1;
-  const auto place = [this](const Running& r) { return std::pair(rank(known_[r.slot]), known_[r.slot].sequence); };
+  const auto place = [this](const Running& r) {
+    return std::pair(known_[r.slot].rank(spec_.order), known_[r.slot].sequence);
+  };
   return static_cast<std::size_t>(
       std::max_element(running_.begin(), running_.end(),
                        [&](const Running& a, const Running& b) { return place(a) < place(b); }) -
@@ -176,12 +188,12 @@ void Scheduler::preempt(std::size_t index) {
   known.longest_gap = running.longest_gap;
   known.swapped = spec_.preemption == Preemption::kSwap && running.computed > 0;
   known.computed = known.swapped ? running.computed : 0;
-  if (known.swapped) step_.swapped_blocks += blocks_for(running.computed);
+  if (known.swapped) step_.swapped_blocks += blocks_for(running.computed, spec_.block_tokens);
   known.filled = 0;
   known.again = true;
   blocks_.release(known.held);
   if (spec_.order == QueueOrder::kArrival) known.sequence = --front_sequence_;
-  waiting_.emplace(rank(known), known.sequence, running.slot);
+  waiting_.emplace(known.rank(spec_.order), known.sequence, running.slot);
   step_.preempted.push_back(running.slot);
   running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(index));
 }
@@ -215,14 +227,9 @@ void Scheduler::fill(Running& running) {
   if (sure < running.full_at) return;
   Known& known = known_[running.slot];
   const std::uint32_t full = sure / spec_.block_tokens;
-  blocks_.fill(known.held, content(known), known.filled, full);
+  blocks_.fill(known.held, known.request.contents(), known.filled, full);
   known.filled = full;
   running.full_at = (full + 1) * spec_.block_tokens;
-}
-
-void Scheduler::admit() {
-  while (!waiting_.empty() && running_.size() < spec_.max_sequences && budget_ > 0 && admit_first()) {
-  }
 }
 
 bool Scheduler::admit_first() {
@@ -252,7 +259,7 @@ bool Scheduler::give_blocks(Known& known, std::uint32_t& computed, std::uint32_t
   const bool here = known.held.count > 0;  // it was delivered
   std::uint32_t hits = 0;
   if (!here && !known.swapped) {
-    hits = blocks_.hits(content(known), (known.reached - 1) / spec_.block_tokens);
+    hits = blocks_.hits(known.request.contents(), (known.reached - 1) / spec_.block_tokens);
     computed = hits * spec_.block_tokens;
   } else {
     computed = known.computed;
@@ -265,13 +272,14 @@ bool Scheduler::give_blocks(Known& known, std::uint32_t& computed, std::uint32_t
     all = std::max<std::uint64_t>(all, known.reached);
     if (!running_.empty()) spare = blocks_.total() / 100;
   } else if (spec_.admission == Admission::kPromptAndOutput) {
-    all = tokens_of(known.request);
+    all = known.request.kv_tokens();
   }
-  const std::uint32_t blocks = blocks_for(all);
-  if (here ? !blocks_.grow(known.held, blocks) : !blocks_.admit(known.held, content(known), hits, blocks, spare)) {
+  const std::uint32_t blocks = blocks_for(all, spec_.block_tokens);
+  if (here ? !blocks_.grow(known.held, blocks)
+           : !blocks_.admit(known.held, known.request.contents(), hits, blocks, spare)) {
     return false;
   }
-  if (known.swapped) step_.swapped_blocks += blocks_for(computed);
+  if (known.swapped) step_.swapped_blocks += blocks_for(computed, spec_.block_tokens);
   known.swapped = false;
   known.filled = here ? 0 : hits;
   step_.admitted.push_back(
@@ -299,7 +307,8 @@ const StepEnd& Scheduler::finish(Time end) {
       }
     }
     if (running.reached == running.last) {
-      finish_request(running);
+      end_.finished.push_back({running.slot, running.longest_gap});
+      if (!keeps_finished_) release(running.slot);
     } else {
       if (kept != i) running_[kept] = running;
       ++kept;
@@ -325,11 +334,6 @@ void Scheduler::emit(Running& running, std::uint32_t tokens, Time end) {
   }
   end_.joined += tokens - 1;
   running.last_token = end;
-}
-
-void Scheduler::finish_request(const Running& running) {
-  end_.finished.push_back({running.slot, running.longest_gap});
-  if (!keeps_finished_) release(running.slot);
 }
 
 }  // namespace photonrail::serving

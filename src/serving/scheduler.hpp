@@ -25,6 +25,10 @@ struct Request {
   std::uint32_t generated = 0;      ///< of these, before it came to this engine
   std::int32_t priority = 0;        ///< less is sooner
   std::vector<std::uint64_t> keys;  ///< of the full blocks of its prompt, in the engine's blocks; may be fewer
+
+  /// The tokens of KV that it needs in all; the last token's is never written.
+  [[nodiscard]] std::uint64_t kv_tokens() const { return std::uint64_t{prompt} + output - 1; }
+  [[nodiscard]] Content contents() const { return {keys, content}; }
 };
 
 /// Names a request that the engine has.
@@ -89,10 +93,6 @@ class Scheduler {
   /// speculation.
   explicit Scheduler(const EngineSpec& spec, bool keeps_finished = false, RandomStream draws = RandomStream(1, "drafts"));
 
-  /// The tokens of KV that the request needs in all; the last token's is never written.
-  [[nodiscard]] static std::uint64_t tokens_of(const Request& request) {
-    return std::uint64_t{request.prompt} + request.output - 1;
-  }
   /// False: it can never run here, and must not be enqueued.
   [[nodiscard]] bool fits(const Request& request) const;
 
@@ -132,15 +132,13 @@ class Scheduler {
     bool again = false;
     Time last_token = Time::never();
     Duration longest_gap{};
+
+    /// Its place in the queue is that of its rank, then of its sequence.
+    [[nodiscard]] std::int64_t rank(QueueOrder order) const;
   };
   using Place = std::tuple<std::int64_t, std::int64_t, Slot>;  // rank, sequence
 
   [[nodiscard]] Slot make(Request request);
-  [[nodiscard]] Content content(const Known& known) const { return {known.request.keys, known.request.content}; }
-  [[nodiscard]] std::int64_t rank(const Known& known) const;
-  [[nodiscard]] std::uint32_t blocks_for(std::uint64_t tokens) const {
-    return static_cast<std::uint32_t>((tokens + spec_.block_tokens - 1) / spec_.block_tokens);
-  }
   [[nodiscard]] std::uint32_t wanted(const Running& running) const;
   [[nodiscard]] bool drafts(const Running& running) const;
   void run_batch();
@@ -149,12 +147,10 @@ class Scheduler {
   void preempt(std::size_t index);
   void count(Running& running, std::uint32_t tokens, int sign);
   void fill(Running& running);
-  void admit();
   bool give_up_delivered(bool first);
   bool admit_first();
   bool give_blocks(Known& known, std::uint32_t& computed, std::uint32_t& tokens);
   void emit(Running& running, std::uint32_t tokens, Time end);
-  void finish_request(const Running& running);
 
   EngineSpec spec_;
   bool keeps_finished_;

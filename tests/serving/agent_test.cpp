@@ -216,8 +216,8 @@ ServingSpec busy(std::uint64_t seed) {
   spec.transfer.when = static_cast<TransferSpec::When>(seed % 3 % 2);
   spec.transfer.order = static_cast<TransferSpec::Order>(seed % 5 % 2);
   spec.transfer.first_token_at_prefill = seed % 7 < 3;
-  spec.routing.arrivals = static_cast<RoutePolicy>(seed % 5);
-  spec.routing.decode = static_cast<RoutePolicy>(seed % 4 + 1);
+  spec.routing.arrivals = static_cast<RoutePolicy>(seed % 6);
+  spec.routing.decode = static_cast<RoutePolicy>(seed % 5 + 1);
   spec.routing.signal_age = 50 * kMs;
   spec.requests.arrivals.stages = {{40.0}};
   spec.requests.turns = 3;
@@ -255,13 +255,14 @@ TEST(Serving, EveryRunKeepsItsBooksAndIsTheSameAgain) {
 
 TEST(Serving, RoutersAnswerByWhatTheyKnow) {
   const std::vector<EngineSignal> engines{{90, 10, 5, 8, 0}, {20, 80, 9, 8, 64}, {50, 50, 2, 8, 0}};
-  EXPECT_EQ(route(RoutePolicy::kRoundRobin, engines, {0, 4, {}}), 1U);
+  EXPECT_EQ(route(RoutePolicy::kRoundRobin, engines, {0, 4, 0, {}}), 1U);
+  EXPECT_EQ(route(RoutePolicy::kRandom, engines, {0, 0, 8, {}}), 2U);
   EXPECT_EQ(route(RoutePolicy::kLeastRequests, engines, {}), 2U);
   EXPECT_EQ(route(RoutePolicy::kLeastBlocks, engines, {}), 1U);
   EXPECT_EQ(route(RoutePolicy::kPrefix, engines, {}), 2U);  // the one that has the prefix has more than 2 x 2 + 4
-  EXPECT_EQ(route(RoutePolicy::kSticky, engines, {10, 0, 0}), 0U);
-  EXPECT_EQ(route(RoutePolicy::kSticky, engines, {11, 0, 0}), 1U);  // no blocks there: as least_blocks
-  EXPECT_EQ(route(RoutePolicy::kSticky, engines, {1, 0, 1}), 1U);   // no place there: the same
+  EXPECT_EQ(route(RoutePolicy::kSticky, engines, {10, 0, 0, 0}), 0U);
+  EXPECT_EQ(route(RoutePolicy::kSticky, engines, {11, 0, 0, 0}), 1U);  // no blocks there: as least_blocks
+  EXPECT_EQ(route(RoutePolicy::kSticky, engines, {1, 0, 0, 1}), 1U);   // no place there: the same
 }
 
 }  // namespace

@@ -92,7 +92,6 @@ EngineSpec vllm_engine(std::uint64_t blocks, std::uint32_t sequences) {
   return engine;
 }
 
-// Without skew: the profiles have 0.02 and less for the 64 to 128 decodes and up to 4,096 tokens of these runs.
 KernelModel one_gpu() {
   KernelModel model{.layers = 32, .hidden = 4096};
   model.max_tokens = 2048;

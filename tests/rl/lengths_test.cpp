@@ -40,7 +40,7 @@ TEST(ResponseLengths, LongestOfManyAgreesWithMonteCarlo) {
                         Case{0.6, 16, 0}, Case{1.0, 16, 0}}) {
     const ResponseLengths lengths({LengthSpec::Kind::kLogNormal, 1000, c.sigma, 0});
     if (c.share > 0) {
-      EXPECT_NEAR(1000 / lengths.longest_of(c.n), c.share, 0.006);
+      EXPECT_NEAR(1000 / lengths.longest_of(c.n), c.share, 0.008);
     }
     // The greatest of n uniform numbers is the n-th root of one: a draw of the maximum without the n draws.
     RandomStream random(5, "longest");

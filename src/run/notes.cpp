@@ -130,8 +130,8 @@ Found never_switches(const Scenario& scenario, const RunResult& result) {
   if (crossing.size() != 1) return {};
   const Duration delay = scenario.cluster.rail.optical.typical();
   return Note{"never-switches", kSwitching,
-              "The rails set their circuits once and never switch, as only " + std::string(name(*crossing.begin())) +
-                  " crosses them: the delay of " + brief_time(delay) + " counts at the start alone.",
+              "The rails set their circuits once and never switch: the delay of " + brief_time(delay) +
+                  " counts at the start alone.",
               to_seconds(delay)};
 }
 

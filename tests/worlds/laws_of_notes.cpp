@@ -118,12 +118,9 @@ std::string no_rail_traffic(const Noted& at) {
 }
 
 std::string never_switches(const Noted& at) {
-  const std::set<Dimension> crossing = at.alone() ? crossing_dimensions(at.scenario) : std::set<Dimension>{};
   const bool once = at.scenario.cluster.rail.kind == RailKind::kOptical && at.alone() && !at.first.circuits.made.empty() &&
                     !at.first.circuits.pointed_elsewhere;
   if (at.note != nullptr && !once) return "is there: a port was pointed elsewhere, or none was";
-  if (at.note != nullptr && at.note->text.find("as only " + std::string(name(*crossing.begin()))) == std::string::npos)
-    return "names another dimension";
   return "";
 }
 

@@ -39,6 +39,55 @@ bool before(const CircuitRequest& a, const CircuitRequest& b) {
   return key(a) < key(b);
 }
 
+/// Switches since a request came, went or got one of its circuits. Rails decide apart: two requests may each have their
+/// circuits on one rail and take those of the other there, again and again. After so many switches in vain only a rail that
+/// stands still switches, in the one order that all rails have.
+class Progress {
+ public:
+  void watch(const FabricView& view) {
+    std::vector<std::tuple<RequestId, std::uint32_t, std::size_t>> waiting;
+    for (const CircuitRequest& demand : view.requests) waiting.emplace_back(demand.id, demand.round, demand.pairs.size());
+    if (waiting == waiting_) return;
+    waiting_ = std::move(waiting);
+    switches_ = 0;
+  }
+  void count_switch() { ++switches_; }
+  [[nodiscard]] bool is_in_vain() const { return switches_ >= kMaxSwitchesInVain; }
+
+ private:
+  static constexpr std::uint32_t kMaxSwitchesInVain = 64;
+
+  std::vector<std::tuple<RequestId, std::uint32_t, std::size_t>> waiting_;  // with round and number of pairs
+  std::uint32_t switches_ = 0;
+};
+
+/// How late the last member of a communicator asked, after the time at which the profile expects it.
+class Lags {
+ public:
+  void learn(const FabricView& view) {
+    bool fell = false;
+    for (const CircuitRequest& demand : view.requests) {
+      if (demand.since == demand.complete) continue;
+      Duration& lag = of_[demand.communicator];
+      const Duration last = std::exchange(lag, demand.complete - demand.expected);
+      fell = fell || (last == greatest_ && lag < last);
+      greatest_ = std::max(greatest_, lag);
+    }
+    if (!fell) return;
+    greatest_ = Duration{};
+    for (const auto& [communicator, lag] : of_) greatest_ = std::max(greatest_, lag);
+  }
+  /// The greatest of all where nothing is known of the communicator.
+  [[nodiscard]] Duration of(CommunicatorId communicator) const {
+    const auto own = of_.find(communicator);
+    return own != of_.end() ? own->second : greatest_;
+  }
+
+ private:
+  std::map<CommunicatorId, Duration> of_;
+  Duration greatest_{};  // 0 at the least
+};
+
 class Coalesce : public Controller {
  public:
   explicit Coalesce(const ControllerSpec& spec)
@@ -51,8 +100,9 @@ class Coalesce : public Controller {
     sequences_.begin(view);
     ports_.begin(view);
     width_.learn(view);
-    learn();
+    lags_.learn(view);
     watch_idleness();
+    progress_.watch(view);
     ExpectedRequests lit;
     ExpectedRequests unlit;
     find_known();
@@ -70,7 +120,10 @@ class Coalesce : public Controller {
     }
     note_made();
     Decision decision;
-    if (!plan_.connect.empty()) decision = plan_;
+    if (!plan_.connect.empty()) {
+      decision = plan_;
+      progress_.count_switch();
+    }
     decision.ask_again = again_;
     return decision;
   }
@@ -97,26 +150,8 @@ class Coalesce : public Controller {
     return std::max(kMinGrace, Duration{static_cast<std::int64_t>(delay * patience_)});
   }
 
-  // Learns how late the last member was, by communicator.
-  void learn() {
-    bool fell = false;
-    for (const CircuitRequest& demand : view_->requests) {
-      if (demand.since == demand.complete) continue;
-      Duration& lag = lag_[demand.communicator];
-      const Duration last = std::exchange(lag, demand.complete - demand.expected);
-      fell = fell || (last == most_lag_ && lag < last);
-      most_lag_ = std::max(most_lag_, lag);
-    }
-    if (!fell) return;
-    most_lag_ = Duration{};
-    for (const auto& [communicator, lag] : lag_) most_lag_ = std::max(most_lag_, lag);
-  }
-
   [[nodiscard]] Time ready_at(const CircuitRequest& demand) const {
-    if (demand.all_asked()) return view_->now;
-    const auto own = lag_.find(demand.communicator);
-    if (own != lag_.end()) return demand.expected + own->second;
-    return demand.expected + most_lag_;
+    return demand.all_asked() ? view_->now : demand.expected + lags_.of(demand.communicator);
   }
 
   // Requests that wait and, for a while before and after they are foreseen, those that will; due first.
@@ -220,7 +255,8 @@ class Coalesce : public Controller {
   [[nodiscard]] bool is_worth_it(const ExpectedRequest& demand, const ExpectedRequests& lit,
                                  const ExpectedRequests& unlit) {
     const ExpectedRequests rivals = sequences_.rivals_of(demand, lit);
-    return rivals.empty() || is_stuck(*demand.request, rivals) || sequences_.is_best_first(demand, rivals, unlit);
+    if (rivals.empty() || is_stuck(*demand.request, rivals)) return true;
+    return !progress_.is_in_vain() && sequences_.is_best_first(demand, rivals, unlit);
   }
 
   const bool foresees_;
@@ -231,8 +267,8 @@ class Coalesce : public Controller {
   std::optional<Time> idle_since_;  // none before the first decision: the job may start at any time
   bool was_active_ = false;
   bool overdue_ = false;
-  std::map<CommunicatorId, Duration> lag_;
-  Duration most_lag_{};     // the greatest of them; 0 at the least
+  Progress progress_;
+  Lags lags_;
   std::vector<Time> made_;  // by transmit port: when its circuit was asked for last
   FreePorts ports_;
   PhaseWidth width_;

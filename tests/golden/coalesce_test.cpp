@@ -98,5 +98,23 @@ TEST(Coalesce, SaysWhichOfItsWaysItTook) {
   EXPECT_THAT(result.choices[0], ::testing::HasSubstr("coalesce rehearsed 10 ways and took number "));
 }
 
+// An exchange and an all-reduce meet at two rails and one server. Each had its circuits on one rail, and took those of the
+// other on both, 10,000 times at one instant.
+TEST(Coalesce, TwoThatTakeEachOthersCircuitsEnd) {
+  const char* const text = R"({"schema": "photonrail.scenario/1",
+    "cluster": {"servers": 4, "gpus_per_server": 2, "nic": {"ports": 1, "port_gb_per_s": 50},
+      "rail": {"kind": "optical", "switch": {"reconfiguration_us": 0}}},
+    "controller": {"name": "coalesce", "rehearse": false, "request_us": 30}, "executor": {"comm_lanes": "one"},
+    "workload": {"graph": {"schema": "photonrail.graph/1", "ranks": 8,
+      "communicators": {"a": {"ranks": [1, 2, 6]}, "b": {"ranks": [5, 6]}, "c": {"ranks": [7, 1]}},
+      "tasks": [{"rank": [1, 2, 6], "id": "1", "collective": "all_to_all", "communicator": "a", "bytes": 1048576},
+        {"rank": [5, 6], "id": "2", "collective": "all_reduce", "communicator": "b", "bytes": 4097},
+        {"rank": [7, 1], "id": "3", "collective": "barrier", "communicator": "c"}]}},
+    "run": {"fidelity": "exact", "folding": false}})";
+  const RunResult result = simulate(parse_scenario(text, "."));
+  expect_balanced(result);
+  EXPECT_LT(result.reconfigurations.count, 1000u);
+}
+
 }  // namespace
 }  // namespace photonrail::test

@@ -15,6 +15,17 @@ class FailingCalls : public Command {
     write("s.json", {{"schema", "photonrail.sweep/1"},
                      {"base", "a.json"},
                      {"axes", {{{"pointer", "/workload/collective/bytes"}, {"values", {1000, 2000}}}}}});
+    write("p.json", {{"schema", "photonrail.plan/1"},
+                     {"base", "a.json"},
+                     {"axes", {{{"pointer", "/workload/collective/bytes"}, {"values", {1000, 2000}}}}}});
+    write("g.json", {{"schema", "photonrail.scenario/1"},
+                     {"reliability",
+                      {{"step_s", 1},
+                       {"job", {{"servers", 10}}},
+                       {"days", 30},
+                       {"seeds", 2},
+                       {"failures", {{{"of", "server"}, {"mtbf_h", 1000}, {"repair_h", 10}}}},
+                       {"recovery", {{{"action", "wait"}}}}}}});
     write("al.json", {{"schema", "photonrail.allocation/1"},
                       {"pod", {{"torus", {4, 4}}}},
                       {"policies", {"firstfit"}},
@@ -51,8 +62,12 @@ class FailingCalls : public Command {
   }
 };
 
-const char* const kVerbs[] = {"run a.json --trace --quiet -o run", "sweep s.json --quiet --retry-failed -o sweep",
-                              "allocate al.json -o allocate", "validate a.json --graphviz v.dot",
+const char* const kVerbs[] = {"run a.json --trace --quiet -o run",
+                              "sweep s.json --quiet --retry-failed -o sweep",
+                              "plan p.json --jobs 1 --limit 1h -o plan",
+                              "goodput g.json --jobs 1 -o goodput",
+                              "allocate al.json -o allocate",
+                              "validate a.json --graphviz v.dot",
                               "collective export --op all_reduce --algorithm ring --ranks 4 -o c.xml"};
 
 TEST_F(FailingCalls, ACommandWithoutMemorySaysSo) {

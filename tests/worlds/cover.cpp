@@ -1,5 +1,6 @@
 #include "worlds/cover.hpp"
 
+#include "worlds/plan.hpp"
 #include "worlds/words.hpp"
 
 #include <algorithm>
@@ -41,6 +42,20 @@ std::vector<std::pair<std::string, std::string>> Cover::missing() const {
     }
   }
   return list;
+}
+
+double Cover::share() const {
+  const std::size_t all = possible();
+  return all == 0 ? 0.0 : static_cast<double>(all - missing().size()) / static_cast<double>(all);
+}
+
+Cover cover_of_drawn(std::uint64_t count) {
+  Cover cover;
+  for (std::uint64_t number = 1; number <= count; ++number) {
+    const World world = draw_world(number);
+    if (is_accepted(world.scenario)) cover.add(world.scenario);
+  }
+  return cover;
 }
 
 }  // namespace photonrail::worlds

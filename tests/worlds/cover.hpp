@@ -20,6 +20,7 @@ class Cover {
 
   [[nodiscard]] std::size_t words() const { return numbers_.size(); }
   [[nodiscard]] std::size_t possible() const;  ///< pairs of the words so far, but for those that an exclusion names
+  [[nodiscard]] double share() const;          ///< of the possible pairs, those that stood together
   /// Those of them that did not stand together.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> missing() const;
 
@@ -29,6 +30,9 @@ class Cover {
   std::map<std::string, std::uint32_t> numbers_;
   std::vector<std::vector<bool>> seen_;  // by the greater number, then by the smaller one
 };
+
+/// Of the worlds from 1 to `count` that readers accept. None is run.
+[[nodiscard]] Cover cover_of_drawn(std::uint64_t count);
 
 /// Two words that readers do not accept together in one job.
 struct Exclusion {

@@ -5,6 +5,7 @@
 #include "worlds/world.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,7 +48,7 @@ constexpr Option kOptions[] = {
          {"preset": "a100", "curve": "measured"}, {"preset": "b200", "curve": "flat"}, {"preset": "gb200", "latency_ns": 500},
          {"preset": "h100", "gb_per_s": 300}, {"preset": "h200", "curve": "measured"}, {"preset": "nccl_tuner_a100"},
          {"preset": "nccl_tuner_h100", "curve": "flat"}])",
-     24, "", true},
+     12, "", true},
     {"flat", "/cluster/scale_up", "curve", R"(["flat"])", 30},
     {"preset of links", "/cluster/scale_up", "preset", R"(["a100", "h100", "nccl_tuner_h100"])", 40, "gb_per_s"},
     {"link", "/cluster/scale_up/faults", "to", "[0, 1, 2]", 3, "gpu"},
@@ -133,10 +134,10 @@ constexpr Option kOfMixtures[] = {
      R"(["uniform", "zipf", "dirichlet", {"kind": "zipf", "exponent": 1}, {"kind": "dirichlet", "concentration": 0.5},
          {"kind": "uniform"}])",
      2, "", true},
-    {"fresh layers", "/router", "fresh_layers", "[true, false]", 2},
-    {"drift of layers", "/router", "layer_drift", "[0.5]", 2},
-    {"drift of iterations", "/router", "iteration_drift", "[0.5]", 2},
-    {"spread of sources", "/router", "source_spread", "[0.5]", 2},
+    {"fresh layers", "/router", "fresh_layers", "[true, false]", 4},
+    {"drift of layers", "/router", "layer_drift", "[0.5]", 4},
+    {"drift of iterations", "/router", "iteration_drift", "[0.5]", 4},
+    {"spread of sources", "/router", "source_spread", "[0.5]", 4},
 };
 
 bool has(const Json& object, std::string_view beside) {
@@ -161,10 +162,18 @@ void at_each(Json& value, std::string_view at, const Change& change) {
   if (inner != value.end()) at_each(*inner, at.substr(end), change);
 }
 
+// Each is parsed once: a search draws some hundred of them for every world.
+const Json& values_of(const Option& option) {
+  static std::map<const Option*, Json> parsed;
+  const auto [at, fresh] = parsed.try_emplace(&option);
+  if (fresh) at->second = Json::parse(option.values);
+  return at->second;
+}
+
 void draw_option(std::uint64_t seed, const Option& option, const std::string& at, Json& into) {
   Dice dice(seed, option.name);
   const bool drawn = dice.from_to(1, option.one_in) == 1;
-  const Json values = Json::parse(option.values);
+  const Json& values = values_of(option);
   const Json& value = values[dice.from_to(0, static_cast<std::uint32_t>(values.size()) - 1)];
   if (!drawn) return;
   at_each(into, at, [&](Json& object) {
@@ -178,7 +187,7 @@ void draw_algorithms(std::uint64_t seed, Json& collectives) {
   Dice dice(seed, "algorithms");
   for (int i = 0; i < kCollectiveOpCount; ++i) {
     const auto op = static_cast<CollectiveOp>(i);
-    const bool any = dice.from_to(1, 4) == 1;
+    const bool any = dice.from_to(1, 2) == 1;
     std::vector<std::string> names{"auto"};
     for (const auto& algorithm : registry.all()) {
       if (any || (algorithm->supports(op, 2) && algorithm->supports(op, 4))) names.emplace_back(algorithm->name());
@@ -200,7 +209,7 @@ void draw_experts(Dice& dice, Json& training) {
 
 // Weights of the experts, by layer or by member.
 void draw_weights(Dice& dice, const Json& job, Json& moe) {
-  if (!dice.one_in(6)) return;
+  if (!dice.one_in(3)) return;
   const std::uint32_t experts =
       moe.value("experts", job.value("/workload/training/model/moe/experts"_json_pointer, std::uint32_t{0}));
   Json row = Json::array();
@@ -240,7 +249,7 @@ void draw_sections(std::uint64_t seed, Dice& dice, bool file, Json& job) {
 void draw_options(std::uint64_t seed, Json& scenario) {
   Dice dice(seed, "options");
   if (dice.from_to(0, 1) == 0) return;
-  if (dice.from_to(1, 4) == 1) draw_algorithms(seed, scenario["collectives"]);
+  if (dice.from_to(1, 2) == 1) draw_algorithms(seed, scenario["collectives"]);
   draw_sections(seed, dice, true, scenario);
   draw_sizes(dice, scenario);
   if (!scenario.contains("jobs")) return;

@@ -42,7 +42,7 @@ void draw_layers(Dice& dice, std::uint32_t tp, const Json& training, Json& model
     model["window"] = dice.pick<std::uint32_t>({1, 16});
     model["window_every"] = dice.from_to(1, 3);
   }
-  if (dice.one_in(5)) model["predicted_tokens"] = dice.from_to(1, 2);
+  if (dice.one_in(5)) model["predicted_tokens"] = dice.pick<std::uint32_t>({1, 2, 5});
   if (dice.one_in(6)) model["mlp"] = dice.pick<std::string>({"gelu", "squared_relu"});
   if (dice.one_in(6)) model["tied_embeddings"] = true;
   const bool mamba = of_parallelism(training, "cp") == 1 && dice.one_in(2);

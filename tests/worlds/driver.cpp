@@ -4,7 +4,9 @@
 //                       [--all-laws | --law NAME] [--family NAME]
 //     photonrail_worlds [--family NAME] --print SEED    the file of one world
 //     photonrail_worlds [--family NAME] --judge FILE    what is wrong with a file
+//     photonrail_worlds --cover N                       pairs of words that miss in N worlds, which are not run
 #include "worlds/campaign.hpp"
+#include "worlds/cover.hpp"
 #include "worlds/family.hpp"
 
 #include <cstdlib>
@@ -20,7 +22,7 @@ using namespace photonrail::worlds;
 int usage() {
   std::cerr << "photonrail_worlds [--seed N] [--cases N] [--time SECONDS] [--out DIR] [--shrink TRIES] [--until-found] "
                "[--all-laws | --law NAME] [--family NAME]\n"
-               "photonrail_worlds [--family NAME] --print SEED | --judge FILE\n"
+               "photonrail_worlds [--family NAME] --print SEED | --judge FILE | --cover N\n"
                "families:";
   for (const Family& one : families()) std::cerr << ' ' << one.name;
   std::cerr << '\n';
@@ -36,6 +38,14 @@ int judge_file(const std::string& file, const Family& of) {
       [&](const World&, const Verdict& found) { verdict = found; });
   std::cout << (verdict.symptom.empty() ? "nothing wrong" : verdict.symptom) << ": " << verdict.detail << '\n';
   return verdict.symptom.empty() ? 0 : 1;
+}
+
+int print_cover(std::uint64_t count) {
+  const Cover cover = cover_of_drawn(count);
+  const auto missing = cover.missing();
+  std::cout << cover.words() << " words, " << missing.size() << " of " << cover.possible() << " pairs miss\n";
+  for (const auto& [one, other] : missing) std::cout << one << ' ' << other << '\n';
+  return 0;
 }
 
 int search(const CampaignOptions& options) {
@@ -85,6 +95,8 @@ int main(int argc, char** argv) try {
       options.family = value;
     else if (key == "--judge")
       return judge_file(value, family(options.family));
+    else if (key == "--cover")
+      return print_cover(std::strtoull(value.c_str(), nullptr, 10));
     else if (key == "--print")
       return std::cout << to_text(family(options.family).draw(std::strtoull(value.c_str(), nullptr, 10))), 0;
     else

@@ -74,6 +74,7 @@ void put(Json& at, const Branch& branch, std::size_t first, bool add) {
 }  // namespace
 
 bool has_word(const Branch& branch, const std::string& word) {
+  if (!word.starts_with(word_at(branch.path))) return false;
   Json whole = branch.value;
   for (auto key = branch.path.rbegin(); key != branch.path.rend(); ++key) whole = Json{{*key, std::move(whole)}};
   return words_of(whole).contains(word);

@@ -6,17 +6,46 @@
 #include "worlds/cover.hpp"
 #include "worlds/inputs.hpp"
 
+#include <setjmp.h>
+#include <signal.h>
+
 #include <algorithm>
+#include <array>
+#include <exception>
 
 namespace photonrail::worlds {
 
 namespace {
 
 constexpr std::uint64_t kOrdinary = 3000;  // worlds that the plan is made of
-constexpr std::size_t kKept = 12;          // worlds with a word
-constexpr std::size_t kDonors = 3;         // tried for a word
-constexpr std::size_t kCandidates = 8;     // words of which the next one to get is chosen
-constexpr std::uint64_t kMostWords = 48;   // that a child is given
+constexpr std::size_t kDonors = 8;         // kept of a word
+constexpr std::size_t kWholeTries = 3;     // of donors of a wanted word
+constexpr std::size_t kCandidates = 4;     // words of which the next one to get is chosen
+constexpr std::size_t kTries = 96;         // of words, for a child with many
+constexpr std::size_t kNumbers = 2;        // that a child has otherwise
+
+/// While it lives, a signal of the readers goes back to `place`. What they held is lost: a search that meets this has found
+/// a fault.
+class SignalGuard {
+ public:
+  SignalGuard() {
+    struct sigaction caught {};
+    caught.sa_handler = [](int) { siglongjmp(place, 1); };
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &caught, &before_[i]);
+  }
+  SignalGuard(const SignalGuard&) = delete;
+  SignalGuard& operator=(const SignalGuard&) = delete;
+  ~SignalGuard() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
+
+  static inline sigjmp_buf place;
+
+ private:
+  static constexpr std::array<int, 3> kSignals{SIGSEGV, SIGFPE, SIGABRT};
+
+  std::array<struct sigaction, 3> before_{};
+};
 
 /// The first ordinary worlds, each by the words of its jobs.
 struct Ordinary {
@@ -38,20 +67,29 @@ Ordinary draw_first() {
 
 }  // namespace
 
+// A reader that ends otherwise than by a refusal is for the judge, who has a process for that.
 bool is_accepted(const Json& scenario) {
+  const SignalGuard guard;
+  if (sigsetjmp(SignalGuard::place, 1) != 0) return true;
   try {
     parse_scenario(scenario.dump(), inputs(), "world.json").validate();
     return true;
   } catch (const ConfigError&) {
     return false;
+  } catch (const std::exception&) {
+    return true;
   }
 }
 
 /// A child while it grows.
 struct Plan::Growth {
   Json scenario;
-  std::vector<std::uint32_t> words;  ///< of its first job, ascending
   RandomStream random;
+  std::vector<std::uint32_t> words{};  ///< of its first job, ascending
+  std::vector<std::uint32_t> kept{};   ///< words that it does not give away for others
+  std::size_t least = 0;               ///< words that it has at least
+
+  [[nodiscard]] bool has(std::uint32_t word) const { return std::binary_search(words.begin(), words.end(), word); }
 };
 
 const Plan& Plan::of_worlds() {
@@ -62,108 +100,191 @@ const Plan& Plan::of_worlds() {
 Plan::Plan() : seen_({}) {
   const Ordinary drawn = draw_first();
   seen_ = Pairs(drawn.all);
-  with_.resize(seen_.words().size());
-  accepted_with_.resize(seen_.words().size());
-  for (std::size_t world = 0; world < drawn.worlds.size(); ++world) {
-    for (const Words& words : drawn.worlds[world]) {
+  donors_.resize(seen_.words().size());
+  for (std::size_t i = 0; i < drawn.worlds.size(); ++i) {
+    std::vector<std::uint32_t> wanting;
+    for (const Words& words : drawn.worlds[i]) {
       const std::vector<std::uint32_t> numbers = seen_.numbers(words);
-      for (const std::uint32_t word : numbers) {
-        if (with_[word].size() < kKept) with_[word].push_back(world + 1);
-        if (drawn.accepted[world] && accepted_with_[word].size() < kKept) accepted_with_[word].push_back(world + 1);
+      if (drawn.accepted[i]) {
+        seen_.add(numbers);
+        said_.insert(words.begin(), words.end());
       }
-      if (drawn.accepted[world]) seen_.add(numbers);
+      for (const std::uint32_t word : numbers) {
+        if (donors_[word].size() < kDonors) wanting.push_back(word);
+      }
     }
-    if (drawn.accepted[world]) any_.push_back(world + 1);
+    if (!wanting.empty()) add_donors(i + 1, drawn.accepted[i], draw_ordinary(i + 1).scenario, wanting);
+    if (drawn.accepted[i]) any_.push_back(i + 1);
   }
   add_missing();
+  add_turns(drawn.worlds);
+}
+
+void Plan::add_donors(std::uint64_t world, bool accepted, const Json& scenario, const std::vector<std::uint32_t>& numbers) {
+  const std::vector<Branch> branches = branches_of(scenario);
+  for (const std::uint32_t word : numbers) {
+    const auto smallest = std::find_if(branches.rbegin(), branches.rend(),
+                                       [&](const Branch& branch) { return has_word(branch, seen_.words()[word]); });
+    if (smallest == branches.rend()) continue;  // of a job that is not the first
+    std::vector<Donor>& donors = donors_[word];
+    if (donors.size() < kDonors) donors.push_back({*smallest, world, accepted});
+  }
 }
 
 void Plan::add_missing() {
   const auto count = static_cast<std::uint32_t>(seen_.words().size());
   may_meet_.resize(std::size_t{count} * count);
+  excluded_.resize(std::size_t{count} * count);
+  partners_.resize(count);
   for (std::uint32_t one = 0; one < count; ++one) {
     for (std::uint32_t other = 0; other < one; ++other) {
-      if (seen_.has(one, other) || exclude(seen_.words()[one], seen_.words()[other])) continue;
-      missing_.emplace_back(one, other);
-      may_meet_[std::size_t{one} * count + other] = may_meet_[std::size_t{other} * count + one] = true;
+      // A word without a donor is said by jobs alone that are not the first.
+      if (seen_.has(one, other) || donors_[one].empty() || donors_[other].empty()) continue;
+      const bool meet = !exclude(seen_.words()[one], seen_.words()[other]);
+      std::vector<bool>& kind = meet ? may_meet_ : excluded_;
+      kind[std::size_t{one} * count + other] = kind[std::size_t{other} * count + one] = true;
+      if (!meet) continue;
+      partners_[one].push_back(other);
+      partners_[other].push_back(one);
     }
   }
-  RandomStream random(1, "order of missing pairs");
-  for (std::size_t i = missing_.size(); i > 1; --i) std::swap(missing_[i - 1], missing_[random.below(i)]);
+}
+
+// A word that most worlds exclude seldom comes along: it needs turns for nearly all of the words that it misses.
+void Plan::add_turns(const std::vector<std::vector<Words>>& worlds) {
+  constexpr std::size_t kLooked = 300;
+  constexpr std::uint64_t kExcluded = 8;  // turns of a word that all worlds exclude, where one that none does has one
+  std::vector<std::uint64_t> excluding(partners_.size());
+  for (std::size_t i = 0; i < kLooked; ++i) {
+    const Growth growth{{}, RandomStream(1, ""), seen_.numbers(worlds[i].front())};
+    for (std::uint32_t word = 0; word < partners_.size(); ++word)
+      excluding[word] += !growth.has(word) && !may_get(growth, word) ? 1 : 0;
+  }
+  std::uint64_t sum = 0;
+  for (std::size_t word = 0; word < partners_.size(); ++word)
+    turns_.push_back(sum += partners_[word].size() * (kLooked + (kExcluded - 1) * excluding[word]) / kLooked);
+}
+
+std::pair<std::uint32_t, std::uint32_t> Plan::pair_of(std::uint64_t number) const {
+  RandomStream random(number, "pair");
+  const auto at = std::upper_bound(turns_.begin(), turns_.end(), random.below(turns_.back()));
+  const auto word = static_cast<std::uint32_t>(at - turns_.begin());
+  return {word, partners_[word][random.below(partners_[word].size())]};
 }
 
 bool Plan::is_missing(std::uint32_t one, std::uint32_t other) const {
   return may_meet_[std::size_t{one} * seen_.words().size() + other];
 }
 
+bool Plan::may_get(const Growth& growth, std::uint32_t word) const {
+  const std::size_t row = std::size_t{word} * seen_.words().size();
+  return !growth.has(word) &&
+         std::none_of(growth.words.begin(), growth.words.end(), [&](std::uint32_t has) { return excluded_[row + has]; });
+}
+
 std::pair<std::string, std::string> Plan::wanted(std::uint64_t number) const {
-  const auto [one, other] = missing_[number % missing_.size()];
+  const auto [one, other] = pair_of(number);
   return {seen_.words()[one], seen_.words()[other]};
 }
 
-bool Plan::get_word(Growth& growth, std::uint32_t word) const {
-  for (std::size_t tries = 0; tries < kDonors; ++tries) {
-    if (get_word_once(growth, word)) return true;
+// A world that has the word and is accepted, if there is one.
+Plan::Growth Plan::begin(RandomStream random, std::uint32_t word) const {
+  std::vector<std::uint64_t> with;
+  for (const Donor& donor : donors_[word]) {
+    if (donor.accepted) with.push_back(donor.world);
   }
-  return false;
+  const std::vector<std::uint64_t>& from = with.empty() ? any_ : with;
+  Growth growth{draw_ordinary(from[random.below(from.size())]).scenario, random};
+  growth.words = seen_.numbers(words_by_job(growth.scenario).front());
+  return growth;
+}
+
+bool Plan::try_out(Growth& growth, const Json& grown) const {
+  std::vector<std::uint32_t> words = seen_.numbers(words_by_job(grown).front());
+  const auto stays = [&](std::uint32_t word) { return std::binary_search(words.begin(), words.end(), word); };
+  if (words.size() < growth.least || !std::all_of(growth.kept.begin(), growth.kept.end(), stays)) return false;
+  if (!is_accepted(grown)) return false;
+  growth.scenario = grown;
+  growth.words = std::move(words);
+  return true;
+}
+
+bool Plan::get_small(Growth& growth, std::uint32_t word) const {
+  const Donor& donor = donors_[word][growth.random.below(donors_[word].size())];
+  return try_out(growth, graft(growth.scenario, donor.smallest, growth.random.below(2) == 0));
 }
 
 // The smallest part of a world with the word that the readers accept in its new place; or that part and sections that it
 // may need beside it.
-bool Plan::get_word_once(Growth& growth, std::uint32_t word) const {
-  const std::vector<std::uint64_t>& with = with_[word];
-  const Json donor = draw_ordinary(with[growth.random.below(with.size())]).scenario;
-  std::vector<Branch> branches = branches_of(donor);
-  std::reverse(branches.begin(), branches.end());
-  const std::string& wanted = seen_.words()[word];
-  std::erase_if(branches, [&](const Branch& branch) { return !has_word(branch, wanted); });
-  const bool add = growth.random.below(2) == 0;
-  const auto try_out = [&](const Json& grown) {
-    if (!is_accepted(grown)) return false;
-    growth.scenario = grown;
-    growth.words = seen_.numbers(words_by_job(grown).front());
-    return true;
-  };
-  for (const Branch& branch : branches) {
-    if (try_out(graft(growth.scenario, branch, add))) return true;
-  }
+bool Plan::get_whole(Growth& growth, std::uint32_t word) const {
+  const Donor& donor = donors_[word][growth.random.below(donors_[word].size())];
+  std::vector<Branch> branches = branches_of(draw_ordinary(donor.world).scenario);
   Json grown = growth.scenario;
-  for (const Branch& section : branches_of(donor)) {
+  for (const Branch& section : branches) {
     const std::string& name = section.path[0];
     if (section.path.size() == 1 && (name == "cluster" || name == "controller")) grown = graft(grown, section, false);
   }
-  return !branches.empty() && try_out(graft(grown, branches.back(), false));
+  std::erase_if(branches, [&](const Branch& branch) { return !has_word(branch, seen_.words()[word]); });
+  const bool add = growth.random.below(2) == 0;
+  for (auto branch = branches.rbegin(); branch != branches.rend(); ++branch) {
+    if (try_out(growth, graft(growth.scenario, *branch, add))) return true;
+  }
+  return !branches.empty() && try_out(growth, graft(grown, branches.front(), false));
 }
 
-std::uint32_t Plan::choose_word(Growth& growth) const {
-  std::uint32_t best = 0;
-  std::size_t most = 0;
+void Plan::get_wanted(Growth& growth, std::uint32_t word) const {
+  for (std::size_t tries = 0; tries < kWholeTries && !growth.has(word); ++tries) get_whole(growth, word);
+  if (growth.has(word)) growth.kept.push_back(word);
+}
+
+// Of some words that miss one of the pair, the one that misses most of what the child has.
+std::uint32_t Plan::choose_word(Growth& growth, const std::pair<std::uint32_t, std::uint32_t>& pair) const {
+  std::uint32_t best = pair.first;
+  std::ptrdiff_t most = 0;
   for (std::size_t c = 0; c < kCandidates; ++c) {
-    const auto word = static_cast<std::uint32_t>(growth.random.below(with_.size()));
-    const auto fresh = static_cast<std::size_t>(
-        std::count_if(growth.words.begin(), growth.words.end(), [&](std::uint32_t has) { return is_missing(has, word); }));
-    if (c > 0 && fresh <= most) continue;
+    const std::vector<std::uint32_t>& partners = partners_[c == 0 ? pair.second : pair.first];
+    const std::uint32_t word = partners[growth.random.below(partners.size())];
+    if (growth.has(word) || (!may_get(growth, word) && growth.random.below(4) > 0)) continue;
+    const std::ptrdiff_t fresh =
+        std::count_if(growth.words.begin(), growth.words.end(), [&](std::uint32_t has) { return is_missing(has, word); });
+    if (fresh <= most) continue;
     most = fresh;
     best = word;
   }
   return best;
 }
 
+// Drawers know what numbers fit each other, so that others seldom meet: one more or less, twice, half, or a few.
+void Plan::change_number(Growth& growth) const {
+  std::vector<Branch> numbers = branches_of(growth.scenario);
+  std::erase_if(numbers, [](const Branch& branch) { return !branch.value.is_number() || branch.value > 1e12; });
+  if (numbers.empty()) return;
+  Branch& number = numbers[growth.random.below(numbers.size())];
+  const std::uint64_t way = growth.random.below(5);
+  if (number.value.is_number_float()) {
+    const auto value = number.value.get<double>();
+    number.value = std::array{value + 1, std::max(0.0, value - 1), 2 * value, value / 2, 5.0}[way];
+  } else {
+    const auto value = number.value.get<std::int64_t>();
+    number.value = std::array{value + 1, std::max<std::int64_t>(0, value - 1), 2 * value, value / 2, std::int64_t{5}}[way];
+  }
+  try_out(growth, graft(growth.scenario, number, false));
+}
+
 World Plan::child(std::uint64_t number) const {
-  const auto [one, other] = missing_[number % missing_.size()];
-  RandomStream random(number, "child");
-  const std::uint32_t begin = accepted_with_[one].empty() ? other : one;
-  const std::vector<std::uint64_t>& with = accepted_with_[begin].empty() ? any_ : accepted_with_[begin];
-  Growth growth{draw_ordinary(with[random.below(with.size())]).scenario, {}, random};
-  growth.words = seen_.numbers(words_by_job(growth.scenario).front());
-  for (const std::uint32_t word : {one, other}) {
-    if (!std::binary_search(growth.words.begin(), growth.words.end(), word)) get_word(growth, word);
+  const std::pair<std::uint32_t, std::uint32_t> pair = pair_of(number);
+  const auto accepted = [](const Donor& donor) { return donor.accepted; };
+  const bool first = std::any_of(donors_[pair.first].begin(), donors_[pair.first].end(), accepted);
+  Growth growth = begin(RandomStream(number, "child"), first ? pair.first : pair.second);
+  get_wanted(growth, pair.first);
+  get_wanted(growth, pair.second);
+  for (std::size_t tries = number % 4 == 0 ? kTries : 0; tries < kTries; ++tries) {
+    const std::uint32_t word = choose_word(growth, pair);
+    growth.least = growth.words.size();
+    if (!growth.has(word)) get_small(growth, word);
   }
-  // Few words as often as many: what many do together may hide what two do.
-  for (std::uint64_t left = growth.random.below(2) * growth.random.below(kMostWords); left > 0; --left) {
-    const std::uint32_t word = choose_word(growth);
-    if (!std::binary_search(growth.words.begin(), growth.words.end(), word)) get_word(growth, word);
-  }
+  growth.least = growth.words.size();
+  for (std::size_t left = growth.random.below(2) * kNumbers; left > 0; --left) change_number(growth);
   return {number, growth.scenario};
 }
 

@@ -1,5 +1,5 @@
-// Which worlds are drawn for which numbers: every second one is grown from two others, so that it has two words that do not
-// stand together in ordinary worlds, and from more of them, as long as the readers accept it.
+// Which worlds are drawn for which numbers: every second one is a child, grown from others, so that words stand together
+// that do not in ordinary worlds, as long as the readers accept it.
 #pragma once
 
 #include "worlds/graft.hpp"
@@ -16,36 +16,54 @@ namespace photonrail::worlds {
 /// Whether the readers take the scenario, and its parts fit each other.
 [[nodiscard]] bool is_accepted(const Json& scenario);
 
-/// It is made of the first ordinary worlds that are accepted, which never change with the search: a number gives the same
-/// world in each.
+/// It is made of the first ordinary worlds, which never change with the search: a number gives the same world in each.
 class Plan {
  public:
   /// The only one, made when it is first asked for.
   [[nodiscard]] static const Plan& of_worlds();
 
-  /// Two words that stand together in none of the ordinary worlds that the plan is made of; another two for each number in
-  /// turn.
+  /// What the ordinary worlds say that it is made of, where they are accepted.
+  [[nodiscard]] const Words& said() const { return said_; }
+  /// Two words that stand together in none of these worlds, at random by the number: more often words that miss many
+  /// others, and that most worlds exclude.
   [[nodiscard]] std::pair<std::string, std::string> wanted(std::uint64_t number) const;
-  /// A world with one of these words gets the other one from another world, if that is accepted, and then words that miss
-  /// most of those that it has.
+  /// A world with the two wanted words, if that is accepted, and in three of four numbers with many more that stand with
+  /// one of them in no ordinary world: what many words do together may hide what two do. Every second one has a few numbers
+  /// that no drawer gives.
   [[nodiscard]] World child(std::uint64_t number) const;
 
  private:
   struct Growth;
+  /// A value that says a word, and the ordinary world that it is from.
+  struct Donor {
+    Branch smallest;
+    std::uint64_t world = 0;
+    bool accepted = false;
+  };
 
   Plan();
+  void add_donors(std::uint64_t world, bool accepted, const Json& scenario, const std::vector<std::uint32_t>& numbers);
   void add_missing();
+  void add_turns(const std::vector<std::vector<Words>>& worlds);
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> pair_of(std::uint64_t number) const;
   [[nodiscard]] bool is_missing(std::uint32_t one, std::uint32_t other) const;
-  bool get_word(Growth& growth, std::uint32_t word) const;
-  bool get_word_once(Growth& growth, std::uint32_t word) const;
-  [[nodiscard]] std::uint32_t choose_word(Growth& growth) const;
+  [[nodiscard]] bool may_get(const Growth& growth, std::uint32_t word) const;
+  [[nodiscard]] Growth begin(RandomStream random, std::uint32_t word) const;
+  bool try_out(Growth& growth, const Json& grown) const;
+  bool get_small(Growth& growth, std::uint32_t word) const;
+  bool get_whole(Growth& growth, std::uint32_t word) const;
+  void get_wanted(Growth& growth, std::uint32_t word) const;
+  void change_number(Growth& growth) const;
+  [[nodiscard]] std::uint32_t choose_word(Growth& growth, const std::pair<std::uint32_t, std::uint32_t>& pair) const;
 
+  Words said_;
   Pairs seen_;
-  std::vector<std::vector<std::uint64_t>> with_;                  // by word: numbers of ordinary worlds that have it
-  std::vector<std::vector<std::uint64_t>> accepted_with_;         // the same of those that are accepted
-  std::vector<std::uint64_t> any_;                                // ordinary worlds that are accepted
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> missing_;  // pairs of words, in an order of no meaning
-  std::vector<bool> may_meet_;                                    // by both numbers: missing, either way round
+  std::vector<std::vector<Donor>> donors_;            // by word
+  std::vector<std::uint64_t> any_;                    // ordinary worlds that are accepted
+  std::vector<std::uint64_t> turns_;                  // by word: the sum of the turns up to it
+  std::vector<std::vector<std::uint32_t>> partners_;  // by word: those that it misses
+  std::vector<bool> may_meet_;                        // by both numbers: missing, either way round
+  std::vector<bool> excluded_;                        // by both numbers
 };
 
 }  // namespace photonrail::worlds

@@ -84,6 +84,12 @@ std::string without_unit(const std::string& key) {
   return key;
 }
 
+std::string word_at(const std::vector<std::string>& path) {
+  std::string at;
+  for (const std::string& key : path) at = below(at, key);
+  return at;
+}
+
 bool is_of_jobs(std::string_view section) { return is_in(kOfJobs, section); }
 
 Words words_of(const Json& file) {

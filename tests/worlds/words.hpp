@@ -21,6 +21,9 @@ using Words = std::set<std::string>;
 /// cluster and the run.
 [[nodiscard]] std::vector<Words> words_by_job(const Json& scenario);
 
+/// The word of the key at the end of a path of keys, from the top of the file.
+[[nodiscard]] std::string word_at(const std::vector<std::string>& path);
+
 /// Whether each of several jobs may have this section of the file as its own.
 [[nodiscard]] bool is_of_jobs(std::string_view section);
 

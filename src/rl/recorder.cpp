@@ -73,10 +73,4 @@ void Recorder::engine(std::uint32_t engine, bool runs, bool waits_for_tools, Tim
   since = !runs && waits_for_tools ? now : Time::never();
 }
 
-void Recorder::tools(const ToolCache& cache) {
-  result_.tool_calls = cache.calls();
-  result_.tool_hits = cache.hits();
-  result_.hits_by_depth = cache.by_depth();
-}
-
 }  // namespace photonrail::rl

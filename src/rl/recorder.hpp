@@ -1,7 +1,7 @@
 // Keeps the times of a reinforcement learning job's phases, step by step.
 #pragma once
 
-#include "rl/result.hpp"
+#include "photonrail/workload/rl.hpp"
 #include "rl/rollouts.hpp"
 #include "rl/schedule.hpp"
 #include "rl/spec.hpp"
@@ -23,7 +23,6 @@ class Recorder {
   void refit_ends(Time now);
   /// The engine begins a run, or stands still, and samples of it may wait for tools.
   void engine(std::uint32_t engine, bool runs, bool waits_for_tools, Time now);
-  void tools(const ToolCache& cache);
   [[nodiscard]] const RlResult& result() const { return result_; }
 
  private:

@@ -73,8 +73,8 @@ struct RefitPhase {
 
 /// Engines that share GPUs with training move to the host and back around it.
 struct OffloadSpec {
-  double bytes = 0.0;  ///< of a GPU
-  double rate = 25e9;  ///< bytes a second, each way
+  double bytes = 0.0;                             ///< of a GPU
+  Bandwidth rate = Bandwidth::from_gb_per_s(25);  ///< each way
 };
 
 struct RlSpec {

@@ -2,7 +2,8 @@
 #include "config/refit_words.hpp"
 #include "config/scenario_parts.hpp"
 #include "config/sections.hpp"
-#include "rl/agent.hpp"
+#include "rl/spec.hpp"
+#include "run/rl_workload.hpp"
 
 namespace photonrail::config {
 
@@ -213,7 +214,7 @@ Workload read_rl(const JsonReader& section, const std::filesystem::path& directo
   check_fit(section.pointer(), spec.ranks(), cluster);
   return in_section(section, kRlSection, [&]() -> Workload {
     Workload read;
-    read.decided = std::make_shared<const RlWorkload>(spec);
+    read.decided = std::make_shared<const run::RlWorkload>(spec);
     read.graph = idle_graph(spec.ranks());
     const double most = spec.prompts.tokens + spec.prompts.lengths.mean;
     const double held = kv_tokens(spec) / most;

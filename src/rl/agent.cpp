@@ -2,8 +2,6 @@
 
 #include "core/counted.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/result.hpp"
-#include "photonrail/scenario.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -66,8 +64,6 @@ RlResult RlAgent::result() const {
   }
   return result;
 }
-
-void RlAgent::report(RunResult& result) const { result.rl = this->result(); }
 
 std::vector<std::string> RlAgent::kinds() const {
   return {"generate", "offload", "log_probabilities", "train", "reload", "refit"};
@@ -225,14 +221,6 @@ bool RlAgent::engines_stand() const {
 Duration RlAgent::offload_time() const {
   return spec_.mode.shared ? round_up_picoseconds(spec_.offload.bytes / spec_.offload.rate.bytes_per_second * 1e12)
                            : Duration{};
-}
-
-RlWorkload::RlWorkload(RlSpec spec) : spec_(std::move(spec)) { spec_.validate(); }
-
-std::unique_ptr<WorkloadAgent> RlWorkload::make(const Scenario& scenario) const {
-  RlSpec spec = spec_;
-  spec.seed = scenario.run.seed;
-  return std::make_unique<RlAgent>(std::move(spec));
 }
 
 }  // namespace photonrail::rl

@@ -17,7 +17,7 @@
 
 namespace photonrail::rl {
 
-class RlAgent final : public WorkloadAgent {
+class RlAgent : public WorkloadAgent {
  public:
   /// REQUIRES: the specification is valid.
   explicit RlAgent(RlSpec spec);
@@ -26,7 +26,6 @@ class RlAgent final : public WorkloadAgent {
   [[nodiscard]] bool finished() const override { return schedule_.finished(); }
   [[nodiscard]] std::vector<std::string> waiting() const override;
   [[nodiscard]] std::vector<std::string> kinds() const override;
-  void report(RunResult& result) const override;
   [[nodiscard]] RlResult result() const;
 
  private:
@@ -57,17 +56,6 @@ class RlAgent final : public WorkloadAgent {
   std::priority_queue<Time, std::vector<Time>, std::greater<>> reward_ends_;  ///< of workers that are busy
   std::shared_ptr<const TaskGraph> refit_;
   double tokens_ = 0.0;  ///< of the batch that is trained, prompts included
-};
-
-class RlWorkload final : public Workload {
- public:
-  /// Throws ConfigError (see RlSpec::validate()).
-  explicit RlWorkload(RlSpec spec);
-  [[nodiscard]] std::string name() const override { return "rl"; }
-  [[nodiscard]] std::unique_ptr<WorkloadAgent> make(const Scenario& scenario) const override;
-
- private:
-  RlSpec spec_;
 };
 
 /// The graph of a refit: all ranks of both layouts, in the order of the job.

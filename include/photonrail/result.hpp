@@ -10,6 +10,7 @@
 #include "photonrail/study/explanation.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
+#include "photonrail/workload/rl.hpp"
 #include "photonrail/workload/serving.hpp"
 
 #include <array>
@@ -77,6 +78,7 @@ struct RunResult {
   std::array<DimensionTraffic, kDimensionCount> traffic{};  ///< by Dimension
   std::optional<ServingResult> serving{};                   ///< of served requests
   std::vector<LaunchTotals> launches;                       ///< of an agent's workload: by kind; else empty
+  std::optional<RlResult> rl{};                             ///< of a reinforcement learning job
   ReconfigurationSummary reconfigurations;
   /// (before, after) -> on each rank, from the end of the last rail operation of one dimension until every member has
   /// reached the first of the next: what could hide a reconfiguration. 0 when they overlap. Of all ranks, each length once,

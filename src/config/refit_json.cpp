@@ -1,4 +1,5 @@
 // "refit": the weights of a trained model on their way to the engines that generate with it.
+#include "config/refit_words.hpp"
 #include "config/scenario_parts.hpp"
 #include "config/sections.hpp"
 #include "workload/weights.hpp"
@@ -8,11 +9,9 @@ namespace photonrail::config {
 namespace {
 
 using collective::RefitSpec;
-using collective::RefitWay;
 using collective::WeightLayout;
 using fields::Field;
 using fields::Reading;
-using fields::Word;
 
 struct RefitFields {
   RefitSpec spec;
@@ -31,13 +30,6 @@ constexpr Field kLayoutFields[] = {
     fields::count<&WeightLayout::etp>("etp", 1, kMaxLayoutRanks, "Ranks that share the matrices of an expert.")
         .or_else("1"),
 };
-constexpr Section kLayout{kLayoutFields};
-
-constexpr Word<RefitWay> kWays[] = {{"funnel", RefitWay::kFunnel},
-                                    {"ring", RefitWay::kRing},
-                                    {"ring_per_rail", RefitWay::kRingPerRail},
-                                    {"sharded", RefitWay::kSharded},
-                                    {"sharded_matchings", RefitWay::kShardedMatchings}};
 
 constexpr Field kRefitFields[] = {
     fields::own(
@@ -57,14 +49,15 @@ constexpr Field kRefitFields[] = {
         "share", fields::positive_shape(1.0), [](const Reading& at) { into<RefitFields>(at).share = number_of(at); },
         "Of the bytes; below 1: a delta to the weights before.")
         .or_else("1"),
-    fields::part<kLayout, &RefitFields::spec, &RefitSpec::training>("training", "Ranks that hold the weights, from rank 0.")
+    fields::part<kWeightLayoutSection, &RefitFields::spec, &RefitSpec::training>(
+        "training", "Ranks that hold the weights, from rank 0.")
         .must(),
-    fields::part<kLayout, &RefitFields::spec, &RefitSpec::engine>("engine", "Ranks of one engine.").must(),
+    fields::part<kWeightLayoutSection, &RefitFields::spec, &RefitSpec::engine>("engine", "Ranks of one engine.").must(),
     fields::count<&RefitFields::spec, &RefitSpec::engines>("engines", 1, kMaxLayoutRanks, "How many engines.").or_else("1"),
     fields::flag<&RefitFields::spec, &RefitSpec::colocated>(
         "colocated", "Engines are on the training ranks from rank 0, else on the ranks behind them.")
         .or_else("false"),
-    fields::word<kWays, &RefitFields::spec, &RefitSpec::way>(
+    fields::word<kRefitWays, &RefitFields::spec, &RefitSpec::way>(
         "by",
         "One rank collects and sends all; a ring over all ranks; a ring of servers on each rail with a gather inside; each "
         "shard from a holder, all at once or in matchings.")
@@ -78,6 +71,7 @@ constexpr Alias kRefitAliases[] = {{"units", "model"}};
 
 }  // namespace
 
+constexpr Section kWeightLayoutSection{kLayoutFields};
 constexpr Section kRefitSection{kRefitFields, nullptr, kRefitAliases};
 
 std::shared_ptr<const collective::RefitTraffic> read_refit(const JsonReader& section,

@@ -160,6 +160,10 @@ void read_job(const JobSections& sections, const std::vector<std::uint32_t>& ser
 [[nodiscard]] std::shared_ptr<const collective::RefitTraffic> read_refit(const JsonReader& section,
                                                                          const std::filesystem::path& directory);
 
+/// A reinforcement learning job.
+[[nodiscard]] Workload read_rl(const JsonReader& section, const std::filesystem::path& directory,
+                               const ClusterSpec& cluster);
+
 /// A square array of arrays of bytes, row = sender.
 [[nodiscard]] TrafficMatrix read_demand(const JsonReader& value);
 

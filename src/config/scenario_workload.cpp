@@ -96,6 +96,8 @@ constexpr Field kWorkloadFields[] = {
     fields::known("moe_layer", fields::object_shape(kMoeLayerSection),
                   "Forward passes through layers of a mixture of experts, all ranks one expert-parallel group."),
     fields::known("serving", fields::object_shape(kServingSection), "Requests that engines serve."),
+    fields::known("rl", fields::object_shape(kRlSection),
+                  "Reinforcement learning: engines generate, training ranks train, and weights go back to the engines."),
     fields::known("graph", kGraphShape, "A `photonrail.graph/1` file, or what would be in it."),
     fields::known("checkpoint", fields::object_shape(kCheckpointSection), "Puts a checkpoint into each step of the run.")
         .or_else("none"),
@@ -129,17 +131,20 @@ Workload read_workload(JsonReader section, const std::filesystem::path& director
   const auto collective = section.optional("collective");
   const auto moe_layer = section.optional("moe_layer");
   const auto serving = section.optional("serving");
+  const auto rl = section.optional("rl");
   const auto graph = section.optional("graph");
   if (chakra.has_value() + kineto.has_value() + training.has_value() + collective.has_value() + moe_layer.has_value() +
-          serving.has_value() + graph.has_value() !=
+          serving.has_value() + rl.has_value() + graph.has_value() !=
       1) {
     section.fail(
-        "needs exactly one of \"chakra\", \"kineto\", \"training\", \"collective\", \"moe_layer\", \"serving\", \"graph\"");
+        "needs exactly one of \"chakra\", \"kineto\", \"training\", \"collective\", \"moe_layer\", \"serving\", \"rl\", "
+        "\"graph\"");
   }
   if (training) return read_training(*training, directory, cluster, placement);
   if (collective) return {read_collective_workload(*collective, directory, cluster, collectives, known), false};
   if (moe_layer) return {read_moe_layer_workload(*moe_layer, directory, cluster), false};
   if (serving) return read_serving(*serving, directory, cluster);
+  if (rl) return read_rl(*rl, directory, cluster);
   const auto from_files = [&] {
     return chakra   ? read_chakra_workload(*chakra, directory)
            : kineto ? read_kineto_workload(*kineto, directory)

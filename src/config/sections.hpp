@@ -49,7 +49,9 @@ extern const Section kMoeTrafficSection;  ///< how the tokens of a mixture of ex
 extern const Section kMoeSection;         ///< ... with the sizes of its layer
 extern const Section kMoeLayerSection;
 extern const Section kServingSection;
-extern const Section kRefitSection;  ///< "workload/collective/refit"
+extern const Section kRefitSection;         ///< "workload/collective/refit"
+extern const Section kWeightLayoutSection;  ///< how ranks divide the weights of a model
+extern const Section kRlSection;            ///< "workload/rl"
 extern const Section kCheckpointSection;
 extern const Section kGraphSection;      ///< photonrail.graph/1
 extern const Section kCatalogueSection;  ///< photonrail.catalogue/1

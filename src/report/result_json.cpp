@@ -5,6 +5,7 @@
 #include "photonrail/version.hpp"
 #include "report/bill_json.hpp"
 #include "report/rank_spread.hpp"
+#include "report/rl_report.hpp"
 #include "report/run_json.hpp"
 #include "report/serving_report.hpp"
 
@@ -225,6 +226,7 @@ Json jobs(const RunResult& result) {
     entry["per_rank_mean_s"] = parts(job.mean_rank_time(), report::has_detection(job), report::has_idle(job));
     if (!job.launches.empty()) entry["launches"] = launches(job);
     if (job.serving) entry["serving"] = report::serving_json(*job.serving);
+    if (job.rl) entry["rl"] = report::rl_json(*job.rl);
     entry["communication"] = communication(job);
     entry["reconfigurations"] = reconfigurations(job.reconfigurations);
   }
@@ -270,6 +272,7 @@ Json result_json(const RunResult& result, bool lists) {
   json["per_rank_spread_s"] = rank_spread_json(result);
   if (!result.launches.empty()) json["launches"] = launches(result);
   if (result.serving) json["serving"] = serving_json(*result.serving);
+  if (result.rl) json["rl"] = report::rl_json(*result.rl);
   json["communication"] = communication(result);
   json["reconfigurations"] = reconfigurations(result.reconfigurations);
   if (result.utilisation) json["utilisation"] = utilisation_json(*result.utilisation);

@@ -1,6 +1,7 @@
 // Runs side by side: bars over the whole width first, then a column a run, in blocks of as many as the width holds.
 #include "photonrail/report.hpp"
 #include "report/rank_spread.hpp"
+#include "report/rl_report.hpp"
 #include "report/text.hpp"
 
 #include <algorithm>
@@ -103,6 +104,22 @@ class Rows {
   std::vector<Role> roles_;
   std::vector<Row> rows_;
 };
+
+// The lines of the first run that has some; the others' where they have them.
+void add_rl(Rows& rows) {
+  const auto with =
+      std::find_if(rows.runs().begin(), rows.runs().end(), [](const RunResult& run) { return run.rl.has_value(); });
+  if (with == rows.runs().end()) return;
+  for (const auto& [label, text] : report::rl_lines(*with->rl)) {
+    rows.add(label, [label](const RunResult& run) -> std::string {
+      if (!run.rl) return std::string(kNothing);
+      for (const auto& [own, value] : report::rl_lines(*run.rl)) {
+        if (own == label) return value;
+      }
+      return std::string(kNothing);
+    });
+  }
+}
 
 // Several jobs together have no step: each has its own.
 void add_steps(Rows& rows) {
@@ -382,6 +399,7 @@ std::string to_table(std::span<const RunResult> given, bool colour, int width) {
   Rows rows(results, roles_of(given));
   add_subject(rows);
   add_steps(rows);
+  add_rl(rows);
   add_training(rows);
   add_shares(rows);
   add_path(rows);

@@ -1,7 +1,7 @@
 // Keeps the times of a reinforcement learning job's phases, step by step.
 #pragma once
 
-#include "rl/result.hpp"
+#include "photonrail/workload/rl.hpp"
 #include "rl/rollouts.hpp"
 #include "rl/schedule.hpp"
 #include "rl/spec.hpp"

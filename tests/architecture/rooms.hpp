@@ -62,7 +62,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"workload/moe.hpp", "workload"}, {"workload/moe_layer.hpp", "workload"}, {"workload/pipeline.hpp", "workload"},
       {"workload/checkpoint.hpp", "workload"}, {"workload/agent.hpp", "workload"}, {"workload/agents.hpp", "workload"},
       {"workload/operators.hpp", "workload"}, {"workload/training_operators.hpp", "workload"},
-      {"workload/serving.hpp", "serving"},
+      {"workload/serving.hpp", "serving"}, {"workload/rl.hpp", "rl"},
       {"controller.hpp", "control"}, {"fabric_view.hpp", "control"}, {"control/control_plane.hpp", "control"},
       {"control/decision.hpp", "control"}, {"control/needs.hpp", "control"}, {"control/parameter.hpp", "control"},
       {"control/requests_by_port.hpp", "control"},

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail::rl {
+namespace photonrail {
 
 struct RlStep {
   Duration step{};               ///< from the end of the step before to that of its refit
@@ -36,4 +36,4 @@ struct RlResult {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> hits_by_depth;  ///< calls, hits
 };
 
-}  // namespace photonrail::rl
+}  // namespace photonrail

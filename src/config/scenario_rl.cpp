@@ -1,0 +1,231 @@
+// "rl": a reinforcement learning job, from prompts to the refit.
+#include "config/refit_words.hpp"
+#include "config/scenario_parts.hpp"
+#include "config/sections.hpp"
+#include "rl/spec.hpp"
+#include "run/rl_workload.hpp"
+
+namespace photonrail::config {
+
+namespace {
+
+using fields::Field;
+using fields::Reading;
+using fields::Word;
+using namespace rl;
+
+constexpr Word<LengthSpec::Kind> kLengthKinds[] = {{"constant", LengthSpec::Kind::kConstant},
+                                                   {"uniform", LengthSpec::Kind::kUniform},
+                                                   {"log_normal", LengthSpec::Kind::kLogNormal}};
+constexpr Field kLengthFields[] = {
+    fields::word<kLengthKinds, &LengthSpec::kind>("distribution", "The law.").or_else("`\"log_normal\"`"),
+    fields::number<&LengthSpec::mean>("mean", 1.0, 0x1p24, "Tokens, after the cut.").must(),
+    fields::number<&LengthSpec::sigma>("sigma", 0.0, 3.0, "Deviation of the logarithm, before the cut.")
+        .refuse_unless("!distribution=constant|uniform", "only log_normal has a sigma")
+        .or_else("0.6"),
+    fields::count<&LengthSpec::most>("most", 0, 0x1p24, "Tokens at which a response is cut; 0: none.").or_else("0"),
+};
+constexpr Section kLengths{kLengthFields};
+
+constexpr Field kPromptFields[] = {
+    fields::count<&PromptSpec::count>("count", 1, 1'000'000, "Prompts of a step.").must(),
+    fields::count<&PromptSpec::responses>("responses", 1, 100'000, "To each prompt.").must(),
+    fields::count<&PromptSpec::tokens>("tokens", 0, 0x1p24, "Of a prompt.").or_else("100"),
+    fields::part<kLengths, &PromptSpec::lengths>("lengths", "Of responses.").must(),
+};
+constexpr Section kPrompts{kPromptFields};
+
+constexpr Word<double> kBytesOf[] = {{"fp4", 0.5}, {"fp8", 1.0}, {"bf16", 2.0}, {"fp32", 4.0}};
+constexpr Field kGenerationFields[] = {
+    fields::count<&GenerationSpec::engines>("engines", 1, 0x1p20, "How many.").must(),
+    fields::part<kWeightLayoutSection, &GenerationSpec::engine>("engine", "Ranks of one.").must(),
+    fields::count<&GenerationSpec::max_sequences>("max_sequences", 1, 1'000'000, "That an engine decodes at once.")
+        .or_else("256"),
+    fields::number<&GenerationSpec::memory_share>("memory_share", 0.01, 1.0, "Of a GPU's memory, for weights and KV.")
+        .or_else("0.9"),
+    fields::word<kBytesOf, &GenerationSpec::weight_bytes>("precision", "Of weights.")
+        .by("weight_bytes")
+        .or_else("`\"bf16\"`"),
+    fields::word<kBytesOf, &GenerationSpec::kv_element_bytes>("kv_precision", "Of KV.")
+        .by("kv_element_bytes")
+        .or_else("`\"bf16\"`"),
+    fields::number<&GenerationSpec::efficiency>("efficiency", 0.001, 1.0, "Share of the peak that prefill reaches.")
+        .or_else("0.5"),
+    fields::number<&GenerationSpec::memory_efficiency>("memory_efficiency", 0.001, 1.0,
+                                                       "Share of the memory's bandwidth that decode reaches.")
+        .or_else("0.8"),
+    fields::time<&GenerationSpec::step>("step", "us",
+                                        "Fixed part of a decode step: host, launches, messages inside the engine.")
+        .or_else("0"),
+    fields::count<&GenerationSpec::longest_run>(
+        "longest_run", 1, 1'000'000,
+        "Asynchronous, or with tools: decode steps after which an engine takes what "
+        "has come.")
+        .or_else("64"),
+};
+constexpr Section kGeneration{kGenerationFields};
+
+constexpr Field kPhaseFields[] = {
+    fields::include<kWeightLayoutSection, &TrainingPhase::layout>("layout"),
+    fields::number<&TrainingPhase::efficiency>(
+        "efficiency", 0.001, 1.0, "Share of the peak that training reaches, bubbles and communication included.")
+        .or_else("0.3"),
+    fields::number<&TrainingPhase::passes>(
+        "passes", 0.0, 100.0, "Forward passes before training: log-probabilities of the policy, of a reference.")
+        .or_else("2"),
+    fields::flag<&TrainingPhase::critic>("critic", "A second model of this size is trained, and values the responses.")
+        .or_else("false"),
+    fields::number<&TrainingPhase::recompute>("recompute", 0.0, 10.0, "Forward passes that training repeats.").or_else("0"),
+    fields::count<&TrainingPhase::mini_batches>("mini_batches", 1, 1'000'000,
+                                                "Optimizer steps, a divisor of the responses.")
+        .or_else("1"),
+    fields::time<&TrainingPhase::optimizer>("optimizer", "ms", "Of each mini-batch.").or_else("0"),
+};
+constexpr Section kPhase{kPhaseFields};
+
+constexpr Field kRewardFields[] = {
+    fields::time<&RewardSpec::response>("response", "ms", "Of a response.").or_else("0"),
+    fields::count<&RewardSpec::workers>("workers", 0, 1'000'000, "That score at once; 0: any number.").or_else("0"),
+};
+constexpr Section kRewards{kRewardFields};
+
+constexpr Word<CacheKind> kCaches[] = {{"none", CacheKind::kNone}, {"prefix_tree", CacheKind::kPrefixTree}};
+constexpr Word<InFlight> kInFlight[] = {{"wait", InFlight::kWait}, {"run_twice", InFlight::kRunTwice}};
+constexpr fields::Shape kProbability = fields::positive_shape(1.0);
+constexpr Field kToolFields[] = {
+    fields::number<&ToolSpec::calls>("calls", 0.0, 1000.0, "Mean of a response; their number is geometric.").or_else("3"),
+    fields::own_time(
+        "call", "s", fields::kTimeUnits, kDelayShape,
+        [](const Reading& at) { into<ToolSpec>(at).call = read_delay(at.value, at.picoseconds, folder_of(at)); },
+        "What a call runs; the same call after the same history always as long.")
+        .must(),
+    fields::own(
+        "choices", fields::list_shape(kProbability),
+        [](const Reading& at) {
+          auto& choices = into<ToolSpec>(at).choices;
+          choices.clear();
+          for (const JsonReader& p : at.value.elements()) choices.push_back(number_of(p, kProbability));
+        },
+        "Probabilities of the calls that a response may make next.")
+        .or_else("one call"),
+    fields::count<&ToolSpec::result_tokens>("result_tokens", 0, 0x1p24, "That a result adds to the context.").or_else("0"),
+    fields::word<kCaches, &ToolSpec::cache>("cache", "Who answers what was asked before.").or_else("`\"none\"`"),
+    fields::count<&ToolSpec::tree, &PrefixTreeOptions::budget>("budget", 1, 1'000'000,
+                                                               "Sandboxes that a task's tree keeps.")
+        .by("tree.budget")
+        .or_else("50"),
+    fields::word<kInFlight, &ToolSpec::in_flight>("in_flight", "A call that another response of the task has running.")
+        .or_else("`\"wait\"`"),
+    fields::time<&ToolSpec::build>("build", "ms", "Of a sandbox.").or_else("0"),
+    fields::time<&ToolSpec::fork>("fork", "ms", "Of a copy of one that is kept.").or_else("0"),
+    fields::flag<&ToolSpec::forks_ahead>("forks_ahead", "Copies are made before they are asked for.").or_else("false"),
+    fields::count<&ToolSpec::sandboxes>("sandboxes", 0, 1'000'000, "That run at once; 0: any number.").or_else("0"),
+    fields::count<&ToolSpec::servers>("servers", 1, 1'000'000, "Of the cache, each with its tasks.").or_else("1"),
+    fields::time<&ToolSpec::look_up>("look_up", "us", "On a server, one after another.").or_else("0"),
+    fields::time<&ToolSpec::network>("network", "us", "To a server and back.").or_else("0"),
+};
+constexpr Section kTools{kToolFields};
+
+constexpr Word<KvAfter> kKvAfter[] = {{"kept", KvAfter::kKept}, {"recomputed", KvAfter::kRecomputed}};
+constexpr Field kRefitPhaseFields[] = {
+    fields::word<kRefitWays, &RefitPhase::way>("by", "As `collective/refit/by`.").or_else("`\"ring_per_rail\"`"),
+    fields::word<kBytesOf, &RefitPhase::weight_bytes>("precision", "Of a weight on the wire.")
+        .by("weight_bytes")
+        .or_else("`\"bf16\"`"),
+    fields::count<&RefitPhase::pieces>("pieces", 1, 1'000'000, "As `collective/refit/pieces`.").or_else("64"),
+    fields::word<kKvAfter, &RefitPhase::kv_after>("kv_after", "The KV of responses in flight under new weights.")
+        .or_else("`\"kept\"`"),
+};
+constexpr Section kRefitPhase{kRefitPhaseFields};
+
+enum class ModeName : std::uint8_t { kOnPolicy, kOneStepOff, kAsync };
+constexpr Word<ModeName> kModes[] = {
+    {"on_policy", ModeName::kOnPolicy}, {"one_step_off", ModeName::kOneStepOff}, {"async", ModeName::kAsync}};
+constexpr Word<WaitingKv> kWaitingKv[] = {{"stays", WaitingKv::kStays}, {"dropped", WaitingKv::kDropped}};
+
+void store_mode(const Reading& at) {
+  ModeSpec& mode = into<RlSpec>(at).mode;
+  const ModeName name = fields::meaning<kModes>(at.value);
+  mode.ahead = name == ModeName::kOnPolicy ? 0.0 : 1.0;
+  mode.partial = name == ModeName::kAsync;
+}
+
+constexpr Field kRlFields[] = {
+    fields::own(
+        "model", fields::text_shape(model_words, true),
+        [](const Reading& at) {
+          if (!at.value.is_string()) at.value.fail("a model is named here", "the name of a preset, or the path of a model");
+          into<RlSpec>(at).model = read_model_section(at.value, folder_of(at));
+        },
+        "A name of `photonrail list models`, or the path of a model.")
+        .must("the name of a preset"),
+    fields::part<kPrompts, &RlSpec::prompts>("prompts", "What is asked.").must(),
+    fields::own(
+        "mode", fields::text_shape(fields::words_of<kModes>), store_mode,
+        "Generation and training take turns; or a batch is generated while the one before is trained; or both go on "
+        "all the time, with new weights for responses in flight.")
+        .or_else("`\"on_policy\"`"),
+    fields::number<&RlSpec::mode, &ModeSpec::ahead>(
+        "ahead", 0.0, 1000.0, "Batches that may be begun beyond what the engines' weights are due for.")
+        .by("mode.ahead")
+        .refuse_unless("mode=async", "only async has a choice")
+        .or_else("1"),
+    fields::count<&RlSpec::mode, &ModeSpec::oldest>("oldest", 0, 1'000'000, "Versions; older samples are made again.")
+        .by("mode.oldest")
+        .or_else("1000"),
+    fields::flag<&RlSpec::mode, &ModeSpec::shared>("colocated",
+                                                   "Engines are on the training ranks, else on the ranks behind them.")
+        .by("mode.shared")
+        .or_else("false"),
+    fields::count<&RlSpec::mode, &ModeSpec::steps>("steps", 1, 1'000'000, "Training steps.").by("mode.steps").or_else("3"),
+    fields::part<kGeneration, &RlSpec::generation>("generation", "The engines.").must(),
+    fields::part<kPhase, &RlSpec::training>("training", "Ranks that train, from rank 0, and how fast.").must(),
+    fields::part<kRewards, &RlSpec::rewards>("rewards", "How responses are scored."),
+    fields::part<kTools, &RlSpec::tools>("tools", "Calls that responses make.").or_else("none"),
+    fields::word<kWaitingKv, &RlSpec::waiting_kv>("waiting_kv", "KV of a response that waits for a tool.")
+        .or_else("`\"stays\"`"),
+    fields::part<kRefitPhase, &RlSpec::refit>("refit", "How new weights reach the engines."),
+    fields::number<&RlSpec::offload, &OffloadSpec::bytes>(
+        "offload_bytes", 0.0, 1e15, "With `colocated`: what a GPU moves to its host before training, and back.")
+        .by("offload.bytes")
+        .or_else("0"),
+    fields::rate<&RlSpec::offload, &OffloadSpec::rate>("offload_gb_per_s", "Each way.").by("offload.rate").or_else("25"),
+    fields::time<&RlSpec::other>("other", "s", "Of each step: data, scheduling.").or_else("0"),
+};
+
+constexpr Alias kRlAliases[] = {{"mode.batch", "prompts"},
+                                {"refit.training.*", "training/*"},
+                                {"refit.engine.*", "generation/engine/*"},
+                                {"refit.engines", "generation/engines"},
+                                {"refit.units", "model"}};
+
+}  // namespace
+
+constexpr Section kRlSection{kRlFields, nullptr, kRlAliases};
+
+Workload read_rl(const JsonReader& section, const std::filesystem::path& directory, const ClusterSpec& cluster) {
+  RlSpec spec;
+  const FileContext context(directory);
+  fields::read(section, kRlSection, &spec, &context);
+  spec.mode.batch = spec.prompts.count * spec.prompts.responses;
+  const GpuSpec& gpu = cluster.gpu;
+  spec.device = {gpu.peak_tflops * 1e12, gpu.memory_gb_per_s * 1e9, gpu.memory_gb * 1e9};
+  if (gpu.memory_gb <= 0.0) section.fail("the memory of the GPU is not known", "give /cluster/gpu/memory_gb");
+  check_fit(section.pointer(), spec.ranks(), cluster);
+  return in_section(section, kRlSection, [&]() -> Workload {
+    Workload read;
+    read.decided = std::make_shared<const run::RlWorkload>(spec);
+    read.graph = idle_graph(spec.ranks());
+    const double most = spec.prompts.tokens + spec.prompts.lengths.mean;
+    const double held = kv_tokens(spec) / most;
+    const double wanted = static_cast<double>(spec.mode.batch) / spec.generation.engines;
+    if (wanted > held) {
+      read.graph.warn(section.pointer() + "/generation: an engine has KV for " + std::to_string(static_cast<int>(held)) +
+                      " responses of mean length, and gets " + std::to_string(static_cast<int>(wanted)) +
+                      " of a step: the rest wait");
+    }
+    return read;
+  });
+}
+
+}  // namespace photonrail::config

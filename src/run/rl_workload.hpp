@@ -1,0 +1,24 @@
+// A reinforcement learning job as the workload of a scenario.
+#pragma once
+
+#include "photonrail/workload/agent.hpp"
+#include "rl/spec.hpp"
+
+#include <memory>
+#include <string>
+
+namespace photonrail::run {
+
+class RlWorkload final : public Workload {
+ public:
+  /// `spec`: its ranks are those of the scenario; its seed is that of each run. Throws ConfigError (see RlSpec::validate()).
+  explicit RlWorkload(rl::RlSpec spec) : spec_(std::move(spec)) { spec_.validate(); }
+
+  [[nodiscard]] std::string name() const override { return "rl"; }
+  [[nodiscard]] std::unique_ptr<WorkloadAgent> make(const Scenario& scenario) const override;
+
+ private:
+  rl::RlSpec spec_;
+};
+
+}  // namespace photonrail::run

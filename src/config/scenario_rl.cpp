@@ -17,7 +17,7 @@ using namespace rl;
 constexpr Word<LengthSpec::Kind> kLengthKinds[] = {{"constant", LengthSpec::Kind::kConstant},
                                                    {"uniform", LengthSpec::Kind::kUniform},
                                                    {"log_normal", LengthSpec::Kind::kLogNormal}};
-constexpr Field kLengthFields[] = {
+constexpr Field kResponseLengthFields[] = {
     fields::word<kLengthKinds, &LengthSpec::kind>("distribution", "The law.").or_else("`\"log_normal\"`"),
     fields::number<&LengthSpec::mean>("mean", 1.0, 0x1p24, "Tokens, after the cut.").must(),
     fields::number<&LengthSpec::sigma>("sigma", 0.0, 3.0, "Deviation of the logarithm, before the cut.")
@@ -25,13 +25,13 @@ constexpr Field kLengthFields[] = {
         .or_else("0.6"),
     fields::count<&LengthSpec::most>("most", 0, 0x1p24, "Tokens at which a response is cut; 0: none.").or_else("0"),
 };
-constexpr Section kLengths{kLengthFields};
+constexpr Section kResponseLengths{kResponseLengthFields};
 
 constexpr Field kPromptFields[] = {
     fields::count<&PromptSpec::count>("count", 1, 1'000'000, "Prompts of a step.").must(),
     fields::count<&PromptSpec::responses>("responses", 1, 100'000, "To each prompt.").must(),
     fields::count<&PromptSpec::tokens>("tokens", 0, 0x1p24, "Of a prompt.").or_else("100"),
-    fields::part<kLengths, &PromptSpec::lengths>("lengths", "Of responses.").must(),
+    fields::part<kResponseLengths, &PromptSpec::lengths>("lengths", "Of responses.").must(),
 };
 constexpr Section kPrompts{kPromptFields};
 
@@ -139,13 +139,13 @@ constexpr Field kRefitPhaseFields[] = {
 constexpr Section kRefitPhase{kRefitPhaseFields};
 
 enum class ModeName : std::uint8_t { kOnPolicy, kOneStepOff, kAsync };
-constexpr Word<ModeName> kModes[] = {
+constexpr Word<ModeName> kRlModes[] = {
     {"on_policy", ModeName::kOnPolicy}, {"one_step_off", ModeName::kOneStepOff}, {"async", ModeName::kAsync}};
 constexpr Word<WaitingKv> kWaitingKv[] = {{"stays", WaitingKv::kStays}, {"dropped", WaitingKv::kDropped}};
 
 void store_mode(const Reading& at) {
   ModeSpec& mode = into<RlSpec>(at).mode;
-  const ModeName name = fields::meaning<kModes>(at.value);
+  const ModeName name = fields::meaning<kRlModes>(at.value);
   mode.ahead = name == ModeName::kOnPolicy ? 0.0 : 1.0;
   mode.partial = name == ModeName::kAsync;
 }
@@ -161,7 +161,7 @@ constexpr Field kRlFields[] = {
         .must("the name of a preset"),
     fields::part<kPrompts, &RlSpec::prompts>("prompts", "What is asked.").must(),
     fields::own(
-        "mode", fields::text_shape(fields::words_of<kModes>), store_mode,
+        "mode", fields::text_shape(fields::words_of<kRlModes>), store_mode,
         "Generation and training take turns; or a batch is generated while the one before is trained; or both go on "
         "all the time, with new weights for responses in flight.")
         .or_else("`\"on_policy\"`"),
@@ -214,8 +214,9 @@ Workload read_rl(const JsonReader& section, const std::filesystem::path& directo
   check_fit(section.pointer(), spec.ranks(), cluster);
   return in_section(section, kRlSection, [&]() -> Workload {
     Workload read;
-    read.decided = std::make_shared<const run::RlWorkload>(spec);
-    read.graph = idle_graph(spec.ranks());
+    const auto workload = std::make_shared<const run::RlWorkload>(spec);
+    read.graph = workload->graph();
+    read.decided = workload;
     const double most = spec.prompts.tokens + spec.prompts.lengths.mean;
     const double held = kv_tokens(spec) / most;
     const double wanted = static_cast<double>(spec.mode.batch) / spec.generation.engines;

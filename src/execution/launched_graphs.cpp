@@ -52,9 +52,9 @@ std::unique_ptr<LaunchedGraph> LaunchedGraphs::compile(const Fragment& fragment)
                   "a fragment names a rank of the job for each rank of its graph");
   }
   check_ranks(fragment.ranks);
-  if (graph.demands() != nullptr) {
-    fail_workload("launches a graph with traffic matrices, which are of a graph that is known before the run",
-                  "give each all-to-all its size, or say that the future is known");
+  if (graph.demands() != nullptr && graph.demands() != run_.operations.traffic()) {
+    fail_workload("launches a graph with traffic matrices other than those of the scenario's graph",
+                  "give each all-to-all its size, or both graphs one source of matrices");
   }
   auto made = std::make_unique<LaunchedGraph>();
   made->graph = fragment.graph;

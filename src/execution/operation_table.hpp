@@ -33,6 +33,7 @@ class OperationTable {
   /// A communicator of LaunchTable::groups(). REQUIRES: it is the next.
   void add_group(CommunicatorId id);
 
+  [[nodiscard]] const TrafficSource* traffic() const { return plans_.traffic(); }
   [[nodiscard]] Operation& operator[](OpId id) { return *pool_[id]; }
   [[nodiscard]] const Operation& operator[](OpId id) const { return *pool_[id]; }
   /// The operation that a rank's task belongs to. The first task of an operation creates it. `iteration`: or launch.

@@ -53,6 +53,8 @@ class PlanCache {
   /// The table and `traffic` must outlive the cache; `traffic` may be null when no task names a traffic matrix.
   PlanCache(const collective::AlgorithmTable& algorithms, const TrafficSource* traffic, PlanOptions options);
 
+  /// Where traffic matrices come from; null: there are none.
+  [[nodiscard]] const TrafficSource* traffic() const { return traffic_; }
   [[nodiscard]] const CollectiveSpec& spec() const { return algorithms_.spec(); }
   /// Returns true when the algorithm for the op uses CollectiveCall::straggler.
   [[nodiscard]] bool expects_straggler(CollectiveOp op) const { return algorithms_.expects_straggler(op); }

@@ -38,7 +38,7 @@ std::shared_ptr<const TaskGraph> refit_graph(const RlSpec& spec) {
   return std::make_shared<const TaskGraph>(std::move(builder).build());
 }
 
-RlAgent::RlAgent(RlSpec spec)
+RlAgent::RlAgent(RlSpec spec, std::shared_ptr<const TaskGraph> refit)
     : spec_(std::move(spec)),
       cost_(spec_),
       schedule_(spec_.mode),
@@ -47,10 +47,10 @@ RlAgent::RlAgent(RlSpec spec)
       tools_(spec_.tools ? std::make_unique<ToolCache>(*spec_.tools, spec_.seed) : nullptr),
       prompt_of_(spec_.generation.engines, kNoPrompt),
       at_tools_(spec_.generation.engines),
-      refit_(refit_graph(spec_)) {
+      refit_(std::move(refit)) {
   // Samples come to an engine that runs only between two runs: where samples may come, runs are short.
   const bool steady = !spec_.tools && !spec_.mode.partial;
-  const GenerationLimits limits{spec_.generation.max_sequences, kv_tokens(spec),
+  const GenerationLimits limits{spec_.generation.max_sequences, kv_tokens(spec_),
                                 steady ? 0u : spec_.generation.longest_run};
   engines_.assign(spec_.generation.engines, GenerationEngine(cost_, limits));
 }

@@ -19,8 +19,8 @@ namespace photonrail::rl {
 
 class RlAgent : public WorkloadAgent {
  public:
-  /// REQUIRES: the specification is valid.
-  explicit RlAgent(RlSpec spec);
+  /// `refit`: refit_graph() of the same specification but for the seed. REQUIRES: the specification is valid.
+  RlAgent(RlSpec spec, std::shared_ptr<const TaskGraph> refit);
 
   void on(const WorkEvent& event, WorkSink& sink) override;
   [[nodiscard]] bool finished() const override { return schedule_.finished(); }

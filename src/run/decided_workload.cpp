@@ -57,8 +57,8 @@ std::optional<Scenario> with_known_future(const Scenario& scenario, const Worklo
   if (!future) return std::nullopt;
   if (future->graph == nullptr || future->graph->ranks() != scenario.gpu_of_rank.size()) {
     throw FieldError(field("graph"), "says that its future is a graph of " +
-                                            std::to_string(future->graph == nullptr ? 0 : future->graph->ranks()) +
-                                            " ranks, and the job has " + std::to_string(scenario.gpu_of_rank.size()));
+                                         std::to_string(future->graph == nullptr ? 0 : future->graph->ranks()) +
+                                         " ranks, and the job has " + std::to_string(scenario.gpu_of_rank.size()));
   }
   Scenario fixed = scenario;
   fixed.workload = nullptr;

@@ -11,14 +11,18 @@ namespace photonrail::run {
 
 class RlWorkload final : public Workload {
  public:
-  /// `spec`: its ranks are those of the scenario; its seed is that of each run. Throws ConfigError (see RlSpec::validate()).
-  explicit RlWorkload(rl::RlSpec spec) : spec_(std::move(spec)) { spec_.validate(); }
+  /// `spec`: its ranks are those of the scenario; its seed is that of each run. Throws ConfigError (see
+  /// RlSpec::validate()).
+  explicit RlWorkload(rl::RlSpec spec);
 
   [[nodiscard]] std::string name() const override { return "rl"; }
   [[nodiscard]] std::unique_ptr<WorkloadAgent> make(const Scenario& scenario) const override;
+  /// The graph of such a scenario: ranks without programs, and the traffic of refits.
+  [[nodiscard]] TaskGraph graph() const;
 
  private:
   rl::RlSpec spec_;
+  std::shared_ptr<const TaskGraph> refit_;
 };
 
 }  // namespace photonrail::run

@@ -59,7 +59,7 @@ TEST(Models, ActiveParametersAreThePublishedOnes) {
 }
 
 TEST(Models, AllHaveANoteAndTheirName) {
-  EXPECT_EQ(model_presets().size(), 15u);
+  EXPECT_EQ(model_presets().size(), 16u);
   for (const ModelPreset& preset : model_presets()) {
     EXPECT_FALSE(preset.note.empty()) << preset.key;
     EXPECT_EQ(preset.spec.name, preset.key);

@@ -70,6 +70,12 @@ std::map<std::string, Checked> parts() {
     parts["src/studies/goodput/process/" + std::string(file) + ".cpp"] = {"", whole};
   }
   parts["src/workload/moe/layer.cpp"] = {"", places_of(config::kMoeLayerSection)};
+  parts["src/collective/refit/refit.cpp"] = {"", places_of(config::kRefitSection)};
+  parts["src/collective/refit/weight_map.cpp"] = {"", places_of(config::kWeightLayoutSection)};
+  parts["src/rl/"] = {"", places_of(config::kRlSection)};
+  parts["src/rl/lengths.cpp"] = {"prompts.lengths", places_of(config::kRlSection)};
+  parts["src/rl/schedule.cpp"] = {"mode", places_of(config::kRlSection)};
+  parts["src/rl/tool_cache.cpp"] = {"tools", places_of(config::kRlSection)};
   return parts;
 }
 

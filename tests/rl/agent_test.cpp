@@ -42,7 +42,7 @@ RlSpec small_job() {
 
 RlResult run_job(const RlSpec& spec, Duration refit = milli(50)) {
   spec.validate();
-  RlAgent agent(spec);
+  RlAgent agent(spec, refit_graph(spec));
   testing::AgentKit kit(agent, spec.ranks());
   kit.begin();
   kit.run([&](const testing::AgentCall& call) { return call.graph != nullptr ? refit : call.time; });
@@ -130,7 +130,7 @@ TEST(RlAgent, ToolsHoldEnginesUp) {
 
 TEST(RlAgent, NamesWhatAStepWaitsFor) {
   RlSpec spec = small_job();
-  RlAgent agent(spec);
+  RlAgent agent(spec, refit_graph(spec));
   testing::AgentKit kit(agent, spec.ranks());
   kit.begin();
   EXPECT_THAT(agent.waiting()[0], HasSubstr("training step 1 of 5: 32 responses in flight, 0 complete, of the 32"));

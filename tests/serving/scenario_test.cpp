@@ -21,7 +21,7 @@ std::string scenario_with(const std::string& serving, const std::string& servers
             "cluster": {"servers": )" +
          servers + R"(, "gpus_per_server": 2, "gpu": "h100", "scale_up": {"gb_per_s": 450},
                         "nic": {"port_gb_per_s": 50, "latency_us": 2}, "rail": {"kind": "electrical"}},
-            "workload": {"serving": {"model": "llama3-8b", )" +
+            "workload": {"serving": {"model": "llama3_8b", )" +
          serving + "}}}";
 }
 
@@ -30,7 +30,7 @@ const std::string kLaw = R"("times": {"law": {"fixed_us": 1000, "prefill_token_u
 
 std::string refusal(const std::string& serving, const std::string& servers = "3") {
   try {
-    static_cast<void>(parse_scenario(scenario_with(serving, servers)));
+    static_cast<void>(parse_scenario(scenario_with(serving, servers), "."));
   } catch (const ConfigError& error) {
     return error.what();
   }
@@ -38,7 +38,7 @@ std::string refusal(const std::string& serving, const std::string& servers = "3"
 }
 
 TEST(ServingScenario, RunsOnOnePoolOfAllServersByDefault) {
-  const RunResult result = simulate(parse_scenario(scenario_with(kRequests + ", " + kLaw)));
+  const RunResult result = simulate(parse_scenario(scenario_with(kRequests + ", " + kLaw), "."));
   ASSERT_TRUE(result.serving.has_value());
   EXPECT_EQ(result.serving->engines.size(), 6U);
   EXPECT_EQ(result.serving->finished, 40U);
@@ -49,14 +49,14 @@ TEST(ServingScenario, RunsOnOnePoolOfAllServersByDefault) {
 
 // A step of the roofline reads the weights once: 16.1 GB over 3.35 TB/s at 80 % is 6 ms.
 TEST(ServingScenario, WithoutTimesTheRooflineOfTheGpuCounts) {
-  const RunResult result = simulate(parse_scenario(scenario_with(kRequests)));
+  const RunResult result = simulate(parse_scenario(scenario_with(kRequests), "."));
   EXPECT_GT(to_seconds(result.serving->tpot.mean), 0.004);
   EXPECT_LT(to_seconds(result.serving->tpot.mean), 0.010);
 }
 
 TEST(ServingScenario, PrefillAndDecodeApartSendTheirKv) {
   const std::string pools = R"(, "pools": [{"role": "prefill", "servers": [0], "tp": 2}, {"role": "decode", "tp": 2}])";
-  const RunResult result = simulate(parse_scenario(scenario_with(kRequests + ", " + kLaw + pools)));
+  const RunResult result = simulate(parse_scenario(scenario_with(kRequests + ", " + kLaw + pools), "."));
   EXPECT_EQ(result.serving->engines.size(), 3U);
   EXPECT_EQ(result.serving->transfers, 40U);
   EXPECT_EQ(result.serving->transfer_bytes, 40U * 500U * 131'072U);  // 2 x 32 layers x 8 heads x 128 x 2 bytes a token

@@ -42,7 +42,7 @@ void add_rails_note(const std::vector<Worth>& worth, RunResult& result) {
 
 void explain(const ExplainScenarioOptions& options, const Registries& known) {
   Scenario scenario = read_one_job(options.scenario, options.set, known);
-  scenario.run.critical_path = true;
+  scenario.run.critical_path = scenario.workload == nullptr;
   admit(about(options.scenario, [&] { return work_of_all(scenario, known); }), options.scenario.string(),
         options.work_limit_s, options.json ? Announce::kQuiet : Announce::kAloud);
   RunResult result = about(options.scenario, [&] { return simulate(scenario, {}, known); });

@@ -152,12 +152,13 @@ std::string line_of_spread(const Scenario& scenario, const RunResult& result) {
 }
 
 // The critical path costs memory for each task: it is found where the run is short, by estimate, so that the same scenario
-// has the same result.
+// has the same result. A workload that decides in the run has none.
 constexpr double kSecondsWithPath = 1.0;
 
 Scenario with_path(const Scenario& scenario, const Registries& known) {
   Scenario asked = scenario;
-  if (scenario.jobs.empty() && work_of(scenario, known).seconds() < kSecondsWithPath) asked.run.critical_path = true;
+  if (scenario.jobs.empty() && scenario.workload == nullptr && work_of(scenario, known).seconds() < kSecondsWithPath)
+    asked.run.critical_path = true;
   return asked;
 }
 

@@ -853,6 +853,48 @@ class CollectiveMoe(Section):
 
 
 @dataclasses.dataclass
+class RefitTraining(Section):
+    """The key `training` of Refit."""
+    #: How many. whole, 1 to 2^20.
+    ranks: int
+    #: Pipeline stages, which divide the layers evenly. whole, 1 to 2^20. Default: 1.
+    pp: Optional[int] = None
+    #: Tensor parallel, innermost. whole, 1 to 2^20. Default: 1.
+    tp: Optional[int] = None
+    #: Experts over the ranks of a stage. whole, 1 to 2^20. Default: 1.
+    ep: Optional[int] = None
+    #: Ranks that share the matrices of an expert. whole, 1 to 2^20. Default: 1.
+    etp: Optional[int] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Refit(Section):
+    """The key `refit` of Collective."""
+    #: A name of `photonrail list models`, or the path of a model. name or path.
+    model: str
+    #: Ranks that hold the weights, from rank 0.
+    training: "RefitTraining"
+    #: Ranks of one engine.
+    engine: "RefitTraining"
+    #: Of a weight on the wire. `"fp8"`, `"bf16"`, `"fp16"`, `"fp32"`. Default: `"bf16"`.
+    precision: Optional[str] = None
+    #: Of the bytes; below 1: a delta to the weights before. above 0, to 1. Default: 1.
+    share: Optional[float] = None
+    #: How many engines. whole, 1 to 2^20. Default: 1.
+    engines: Optional[int] = None
+    #: Engines are on the training ranks from rank 0, else on the ranks behind them. Default: false.
+    colocated: Optional[bool] = None
+    #: One rank collects and sends all; a ring over all ranks; a ring of servers on each rail with a gather inside; each
+    #: shard from a holder, all at once or in matchings. `"funnel"`, `"ring"`, `"ring_per_rail"`, `"sharded"`,
+    #: `"sharded_matchings"`. Default: `"ring_per_rail"`.
+    by: Optional[str] = None
+    #: That what a rail carries is cut into, so that hops follow each other. whole, 1 to 1000000. Default: 64.
+    pieces: Optional[int] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
 class Algorithm(Section):
     """The key `algorithm` of Collective."""
     #: A file of MSCCL XML. Default: one of the three.
@@ -878,8 +920,11 @@ class Collective(Section):
     #: All-to-all: the dispatch and combine of a mixture of experts, one expert-parallel group of all ranks. Default:
     #: none.
     moe: Optional["CollectiveMoe"] = None
-    #: *Only not with `op` `barrier`, without `demand`, without `moe`.* All-gather, gather: a member's shard;
-    #: all-to-all: a member's input; else the full tensor. whole, 1 to 2^50.
+    #: All-to-all: the weights of a trained model go to the engines that generate with it; their layouts say how many
+    #: ranks. Default: none.
+    refit: Optional["Refit"] = None
+    #: *Only not with `op` `barrier`, without `demand`, without `moe`, without `refit`.* All-gather, gather: a member's
+    #: shard; all-to-all: a member's input; else the full tensor. whole, 1 to 2^50.
     bytes: Optional[int] = None
     #: How many; at most the GPUs of the cluster. whole, 2 to 4294967294. Default: all GPUs.
     ranks: Optional[int] = None
@@ -938,6 +983,456 @@ class MoeLayer(Section):
     fence_us: Optional[float] = None
     #: How many; at most the GPUs of the cluster. whole, 2 to 4294967294. Default: all GPUs.
     ranks: Optional[int] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Stages(Section):
+    """The key `stages` of Arrivals."""
+    #: Requests a second. above 0, to 1e7.
+    per_s: float
+    #: How long.
+    lasts_s: float
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Arrivals(Section):
+    """The key `arrivals` of Requests."""
+    #: The law of the gaps between requests. `"poisson"`, `"gamma"`, `"weibull"`, `"constant"`. Default: `"poisson"`.
+    process: Optional[str] = None
+    #: *Only with `process` `gamma`.* Deviation of gaps over their mean. 0.01 to 100.
+    cv: Optional[float] = None
+    #: *Only with `process` `weibull`.* Of the law. 0.05 to 100.
+    shape: Optional[float] = None
+    #: Requests a second. above 0, to 1e7. Default: required, without `stages`.
+    per_s: Optional[float] = None
+    #: Rates one after another in place of one; no requests come after the last. Default: none.
+    stages: Optional[List["Stages"]] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Input(Section):
+    """The key `input` of Requests."""
+    #: The law of the number. `"uniform"`, `"normal"`, `"log_normal"`.
+    distribution: str
+    #: *Only with `distribution` `uniform`.* The smallest. 1 to 2^24.
+    least: Optional[float] = None
+    #: *Only with `distribution` `uniform`.* The greatest. 1 to 2^24.
+    greatest: Optional[float] = None
+    #: *Only with `distribution` `normal`.* Before cuts. 1 to 2^24.
+    mean: Optional[float] = None
+    #: *Only with `distribution` `normal`.* Before cuts. 0 to 2^24.
+    deviation: Optional[float] = None
+    #: *Only with `distribution` `log_normal`.* Before cuts. 1 to 2^24.
+    median: Optional[float] = None
+    #: *Only with `distribution` `log_normal`.* Of the logarithm. 0 to 4.
+    sigma: Optional[float] = None
+    #: Longer ones are cut to this. whole, 1 to 2^24. Default: 2^24.
+    most: Optional[int] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Prefix(Section):
+    """The key `prefix` of Requests."""
+    #: Different beginnings, each as likely. whole, 1 to 1e9.
+    groups: int
+    #: Of a beginning, at most the prompt. whole, 1 to 2^24.
+    tokens: int
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Requests(Section):
+    """The key `requests` of Serving."""
+    #: A trace: Azure's, BurstGPT's or Mooncake's columns, or `arrival_ms,input_tokens,output_tokens`. Default: none.
+    trace: Optional[str] = None
+    #: *Only with `trace`.* So many times the trace's rate: its times are divided by it. above 0, to 1000000. Default:
+    #: 1.
+    rate_factor: Optional[float] = None
+    #: *Only without `trace`.* Clients, each with one request at a time. whole, 1 to 1e7. Default: none.
+    concurrency: Optional[int] = None
+    #: *Only without `trace`, without `concurrency`.* When requests come, whatever becomes of those before. Default:
+    #: required, without `trace`, without `concurrency`.
+    arrivals: Optional["Arrivals"] = None
+    #: Of a client or session, between an answer and its next request. Default: 0.
+    think_ms: Optional[Union["Delay", float]] = None
+    #: *Only without `trace`.* Requests of a session; each prompt begins with all before it. whole, 1 to 1000000.
+    #: Default: 1.
+    turns: Optional[int] = None
+    #: *Only without `trace`.* Tokens of a prompt; in a session those that are new. Default: required, without `trace`.
+    input: Optional[Union["Input", int]] = None
+    #: *Only without `trace`.* Tokens of an answer. Default: required, without `trace`.
+    output: Optional[Union["Input", int]] = None
+    #: *Only without `trace`.* Prompts that begin alike. Default: none.
+    prefix: Optional["Prefix"] = None
+    #: How many; of a trace at most its rows. whole, 1 to 1e12. Default: 1000, or the whole trace.
+    count: Optional[int] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Speculation(Section):
+    """The key `speculation` of Engine."""
+    #: Tokens that are proposed a step. whole, 1 to 64.
+    drafts: int
+    #: Of one, after those before it. 0 to 1.
+    acceptance: float
+    #: To propose one, for the whole batch. Default: 0.
+    draft_us: Optional[float] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Engine(Section):
+    """The key `engine` of Pools."""
+    #: Requests that run at once. whole, 1 to 1000000. Default: 256.
+    max_sequences: Optional[int] = None
+    #: Tokens of a step. whole, 1 to 1000000. Default: 8192.
+    token_budget: Optional[int] = None
+    #: Greatest chunk of one prompt; 0: the budget. whole, 0 to 1000000. Default: 0.
+    long_prefill_tokens: Optional[int] = None
+    #: Tokens of a KV block. whole, 1 to 65536. Default: 16.
+    block_tokens: Optional[int] = None
+    #: KV blocks of an engine. whole, 1 to 4e9. Default: from the GPU's memory.
+    blocks: Optional[int] = None
+    #: Of the GPU's memory that the engine takes. 0.01 to 1. Default: 0.9.
+    memory_share: Optional[float] = None
+    #: Of this, for activations and the framework. 0 to 1000000. Default: 2.
+    reserved_gb: Optional[float] = None
+    #: Blocks with the same content are shared. Default: true.
+    prefix_caching: Optional[bool] = None
+    #: What becomes of the KV of a preempted request. `"recompute"`, `"swap"`. Default: `"recompute"`.
+    preemption: Optional[str] = None
+    #: *Only with `preemption` `swap`.* From an engine to its host and back. above 0, to 1e9.
+    swap_gb_per_s: Optional[float] = None
+    #: For what blocks must be free before a request begins. `"first_chunk"`, `"prompt"`, `"prompt_and_output"`.
+    #: Default: `"first_chunk"`.
+    admission: Optional[str] = None
+    #: Which waiting request is next. `"arrival"`, `"priority"`, `"shortest"`. Default: `"arrival"`.
+    order: Optional[str] = None
+    #: Drafts that a step verifies. Default: none.
+    speculation: Optional["Speculation"] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Law(Section):
+    """The key `law` of Times."""
+    #: Of every step.
+    fixed_us: float
+    #: Each token of a prompt. Default: 0.
+    prefill_token_us: Optional[float] = None
+    #: Each token that is decoded. Default: 0.
+    decode_us: Optional[float] = None
+    #: Each token that a decode reads. Default: 0.
+    cached_token_ns: Optional[float] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class TimesHost(Section):
+    """The key `host` of Times."""
+    #: Each step. Default: 0.
+    step_us: Optional[float] = None
+    #: Each request of a step. Default: 0.
+    request_us: Optional[float] = None
+    #: Each token of a step. Default: 0.
+    token_us: Optional[float] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Times(Section):
+    """The key `times` of Pools."""
+    #: Four constants. Default: none.
+    law: Optional["Law"] = None
+    #: *Only without `law`.* A profile of one's own: a folder with `dense.csv`, `per_sequence.csv`, `attention.csv` and,
+    #: with experts, `moe.csv`. Default: none.
+    kernels: Optional[str] = None
+    #: *Only without `law`, without `kernels`.* Without a profile: the GPU's tables of operators, or its roofline.
+    #: `"roofline"`, `"tables"`. Default: `"roofline"`.
+    operators: Optional[str] = None
+    #: *Only without `law`.* With `tp`: an all-reduce, two a layer, beside its bytes. Default: 8 us.
+    reduce_us: Optional[float] = None
+    #: *Only without `law`.* Bytes of the tensor over this. above 0, to 1e9. Default: that of a ring over the scale-up
+    #: ports.
+    reduce_gb_per_s: Optional[float] = None
+    #: *Only without `law`.* What the host adds. Default: 0.
+    host: Optional["TimesHost"] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Pools(Section):
+    """The key `pools` of Serving."""
+    #: In results. Default: its role.
+    name: Optional[str] = None
+    #: What it computes. `"mixed"`, `"prefill"`, `"decode"`. Default: `"mixed"`.
+    role: Optional[str] = None
+    #: Numbers of servers, whose GPUs are divided among its engines in order. Default: those of no other pool.
+    servers: Optional[List[int]] = None
+    #: GPUs of an engine, all in one server. whole, 1 to 65536. Default: 1.
+    tp: Optional[int] = None
+    #: Where it differs from `engine` of the section. Default: none.
+    engine: Optional["Engine"] = None
+    #: In place of `times` of the section. Default: none.
+    times: Optional["Times"] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Routing(Section):
+    """The key `routing` of Serving."""
+    #: To which engine a request goes. `"round_robin"`, `"random"`, `"least_requests"`, `"least_blocks"`, `"prefix"`,
+    #: `"sticky"`. Default: `"least_requests"`.
+    arrivals: Optional[str] = None
+    #: To which engine its KV goes. `"round_robin"`, `"random"`, `"least_requests"`, `"least_blocks"`, `"prefix"`,
+    #: `"sticky"`. Default: `"least_blocks"`.
+    decode: Optional[str] = None
+    #: Blocks are known as at the last multiple of it. Default: 0.
+    signal_age_ms: Optional[float] = None
+    #: An engine that has so many waiting refuses another. whole, 1 to 1e9. Default: none is refused.
+    max_waiting: Optional[int] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Transfer(Section):
+    """The key `transfer` of Serving."""
+    #: When KV goes: whole after prefill, or all layers but the last from the beginning of the last chunk on.
+    #: `"at_end"`, `"layer_by_layer"`. Default: `"at_end"`.
+    when: Optional[str] = None
+    #: Those of one engine at once, or one after another. `"fair"`, `"fifo"`. Default: `"fair"`.
+    order: Optional[str] = None
+    #: Which engine gives it. `"decode"`, `"prefill"`. Default: `"decode"`.
+    first_token: Optional[str] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Slo(Section):
+    """The key `slo` of Serving."""
+    #: Greatest time to the first token. Default: none.
+    ttft_ms: Optional[float] = None
+    #: Greatest mean time between later tokens. Default: none.
+    tpot_ms: Optional[float] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Serving(Section):
+    """The key `serving` of Workload."""
+    #: The model that is served.
+    model: Union["Model", str]
+    #: What is asked for.
+    requests: "Requests"
+    #: Of its weights. `"fp8"`, `"bf16"`, `"fp16"`, `"fp32"`. Default: `"bf16"`.
+    precision: Optional[str] = None
+    #: Of its KV. `"fp8"`, `"bf16"`, `"fp16"`, `"fp32"`. Default: `"bf16"`.
+    kv_precision: Optional[str] = None
+    #: First requests, whose times do not count. whole, 0 to 1e12. Default: 0.
+    warm_up: Optional[int] = None
+    #: Engines that are alike. Default: one mixed pool on all servers.
+    pools: Optional[List["Pools"]] = None
+    #: How an engine batches.
+    engine: Optional["Engine"] = None
+    #: How long a step takes. Default: the GPU's roofline.
+    times: Optional["Times"] = None
+    #: Who serves what.
+    routing: Optional["Routing"] = None
+    #: How KV goes from prefill to decode.
+    transfer: Optional["Transfer"] = None
+    #: What a good request keeps. Default: none.
+    slo: Optional["Slo"] = None
+    #: The run ends then, whatever is unfinished. Default: none.
+    horizon_s: Optional[float] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Lengths(Section):
+    """The key `lengths` of Prompts."""
+    #: Tokens, after the cut. 1 to 2^24.
+    mean: float
+    #: The law. `"constant"`, `"uniform"`, `"log_normal"`. Default: `"log_normal"`.
+    distribution: Optional[str] = None
+    #: *Only not with `distribution` `constant` or `uniform`.* Deviation of the logarithm, before the cut. 0 to 3.
+    #: Default: 0.6.
+    sigma: Optional[float] = None
+    #: Tokens at which a response is cut; 0: none. whole, 0 to 2^24. Default: 0.
+    most: Optional[int] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Prompts(Section):
+    """The key `prompts` of Rl."""
+    #: Prompts of a step. whole, 1 to 1000000.
+    count: int
+    #: To each prompt. whole, 1 to 100000.
+    responses: int
+    #: Of responses.
+    lengths: "Lengths"
+    #: Of a prompt. whole, 0 to 2^24. Default: 100.
+    tokens: Optional[int] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Generation(Section):
+    """The key `generation` of Rl."""
+    #: How many. whole, 1 to 2^20.
+    engines: int
+    #: Ranks of one.
+    engine: "RefitTraining"
+    #: That an engine decodes at once. whole, 1 to 1000000. Default: 256.
+    max_sequences: Optional[int] = None
+    #: Of a GPU's memory, for weights and KV. 0.01 to 1. Default: 0.9.
+    memory_share: Optional[float] = None
+    #: Of weights. `"fp4"`, `"fp8"`, `"bf16"`, `"fp32"`. Default: `"bf16"`.
+    precision: Optional[str] = None
+    #: Of KV. `"fp4"`, `"fp8"`, `"bf16"`, `"fp32"`. Default: `"bf16"`.
+    kv_precision: Optional[str] = None
+    #: Share of the peak that prefill reaches. 0.001 to 1. Default: 0.5.
+    efficiency: Optional[float] = None
+    #: Share of the memory's bandwidth that decode reaches. 0.001 to 1. Default: 0.8.
+    memory_efficiency: Optional[float] = None
+    #: Fixed part of a decode step: host, launches, messages inside the engine. Default: 0.
+    step_us: Optional[float] = None
+    #: Asynchronous, or with tools: decode steps after which an engine takes what has come. whole, 1 to 1000000.
+    #: Default: 64.
+    longest_run: Optional[int] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class RlTraining(Section):
+    """The key `training` of Rl."""
+    #: How many. whole, 1 to 2^20.
+    ranks: int
+    #: Pipeline stages, which divide the layers evenly. whole, 1 to 2^20. Default: 1.
+    pp: Optional[int] = None
+    #: Tensor parallel, innermost. whole, 1 to 2^20. Default: 1.
+    tp: Optional[int] = None
+    #: Experts over the ranks of a stage. whole, 1 to 2^20. Default: 1.
+    ep: Optional[int] = None
+    #: Ranks that share the matrices of an expert. whole, 1 to 2^20. Default: 1.
+    etp: Optional[int] = None
+    #: Share of the peak that training reaches, bubbles and communication included. 0.001 to 1. Default: 0.3.
+    efficiency: Optional[float] = None
+    #: Forward passes before training: log-probabilities of the policy, of a reference. 0 to 100. Default: 2.
+    passes: Optional[float] = None
+    #: A second model of this size is trained, and values the responses. Default: false.
+    critic: Optional[bool] = None
+    #: Forward passes that training repeats. 0 to 10. Default: 0.
+    recompute: Optional[float] = None
+    #: Optimizer steps, a divisor of the responses. whole, 1 to 1000000. Default: 1.
+    mini_batches: Optional[int] = None
+    #: Of each mini-batch. Default: 0.
+    optimizer_ms: Optional[float] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Rewards(Section):
+    """The key `rewards` of Rl."""
+    #: Of a response. Default: 0.
+    response_ms: Optional[float] = None
+    #: That score at once; 0: any number. whole, 0 to 1000000. Default: 0.
+    workers: Optional[int] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Tools(Section):
+    """The key `tools` of Rl."""
+    #: What a call runs; the same call after the same history always as long.
+    call_s: Union["Delay", float]
+    #: Mean of a response; their number is geometric. 0 to 1000. Default: 3.
+    calls: Optional[float] = None
+    #: Probabilities of the calls that a response may make next. Default: one call.
+    choices: Optional[List[float]] = None
+    #: That a result adds to the context. whole, 0 to 2^24. Default: 0.
+    result_tokens: Optional[int] = None
+    #: Who answers what was asked before. `"none"`, `"prefix_tree"`. Default: `"none"`.
+    cache: Optional[str] = None
+    #: Sandboxes that a task's tree keeps. whole, 1 to 1000000. Default: 50.
+    budget: Optional[int] = None
+    #: A call that another response of the task has running. `"wait"`, `"run_twice"`. Default: `"wait"`.
+    in_flight: Optional[str] = None
+    #: Of a sandbox. Default: 0.
+    build_ms: Optional[float] = None
+    #: Of a copy of one that is kept. Default: 0.
+    fork_ms: Optional[float] = None
+    #: Copies are made before they are asked for. Default: false.
+    forks_ahead: Optional[bool] = None
+    #: That run at once; 0: any number. whole, 0 to 1000000. Default: 0.
+    sandboxes: Optional[int] = None
+    #: Of the cache, each with its tasks. whole, 1 to 1000000. Default: 1.
+    servers: Optional[int] = None
+    #: On a server, one after another. Default: 0.
+    look_up_us: Optional[float] = None
+    #: To a server and back. Default: 0.
+    network_us: Optional[float] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class RlRefit(Section):
+    """The key `refit` of Rl."""
+    #: As `collective/refit/by`. `"funnel"`, `"ring"`, `"ring_per_rail"`, `"sharded"`, `"sharded_matchings"`. Default:
+    #: `"ring_per_rail"`.
+    by: Optional[str] = None
+    #: Of a weight on the wire. `"fp4"`, `"fp8"`, `"bf16"`, `"fp32"`. Default: `"bf16"`.
+    precision: Optional[str] = None
+    #: As `collective/refit/pieces`. whole, 1 to 1000000. Default: 64.
+    pieces: Optional[int] = None
+    #: The KV of responses in flight under new weights. `"kept"`, `"recomputed"`. Default: `"kept"`.
+    kv_after: Optional[str] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Rl(Section):
+    """The key `rl` of Workload."""
+    #: A name of `photonrail list models`, or the path of a model. name or path.
+    model: str
+    #: What is asked.
+    prompts: "Prompts"
+    #: The engines.
+    generation: "Generation"
+    #: Ranks that train, from rank 0, and how fast.
+    training: "RlTraining"
+    #: Generation and training take turns; or a batch is generated while the one before is trained; or both go on all
+    #: the time, with new weights for responses in flight. `"on_policy"`, `"one_step_off"`, `"async"`. Default:
+    #: `"on_policy"`.
+    mode: Optional[str] = None
+    #: *Only with `mode` `async`.* Batches that may be begun beyond what the engines' weights are due for. 0 to 1000.
+    #: Default: 1.
+    ahead: Optional[float] = None
+    #: Versions; older samples are made again. whole, 0 to 1000000. Default: 1000.
+    oldest: Optional[int] = None
+    #: Engines are on the training ranks, else on the ranks behind them. Default: false.
+    colocated: Optional[bool] = None
+    #: Training steps. whole, 1 to 1000000. Default: 3.
+    steps: Optional[int] = None
+    #: How responses are scored.
+    rewards: Optional["Rewards"] = None
+    #: Calls that responses make. Default: none.
+    tools: Optional["Tools"] = None
+    #: KV of a response that waits for a tool. `"stays"`, `"dropped"`. Default: `"stays"`.
+    waiting_kv: Optional[str] = None
+    #: How new weights reach the engines.
+    refit: Optional["RlRefit"] = None
+    #: With `colocated`: what a GPU moves to its host before training, and back. 0 to 1e15. Default: 0.
+    offload_bytes: Optional[float] = None
+    #: Each way. above 0, to 1e9. Default: 25.
+    offload_gb_per_s: Optional[float] = None
+    #: Of each step: data, scheduling. Default: 0.
+    other_s: Optional[float] = None
     more: Optional[Dict[str, Any]] = None
 
 
@@ -1045,6 +1540,10 @@ class Workload(Section):
     collective: Optional["Collective"] = None
     #: Forward passes through layers of a mixture of experts, all ranks one expert-parallel group.
     moe_layer: Optional["MoeLayer"] = None
+    #: Requests that engines serve.
+    serving: Optional["Serving"] = None
+    #: Reinforcement learning: engines generate, training ranks train, and weights go back to the engines.
+    rl: Optional["Rl"] = None
     #: A `photonrail.graph/1` file, or what would be in it.
     graph: Optional[Union["Graph", str]] = None
     #: Puts a checkpoint into each step of the run. Default: none.
@@ -1367,7 +1866,7 @@ class Of(Section):
 
 
 @dataclasses.dataclass
-class Law(Section):
+class FailuresLaw(Section):
     """The key `law` of Failures."""
     #: The shape of Weibull's law. 0.1 to 100.
     weibull: Optional[float] = None
@@ -1426,7 +1925,7 @@ class Failures(Section):
     #: Share of the parts that fail in a day. 0 to 1000000.
     share_per_day: Optional[float] = None
     #: The law of the time to a failure. Default: `"exponential"`.
-    law: Optional[Union["Law", str]] = None
+    law: Optional[Union["FailuresLaw", str]] = None
     #: The job stops, is slow, or computes wrong results. `"stop"`, `"slow"`, `"silent"`. Default: `"stop"`.
     effect: Optional[str] = None
     #: With the effect `slow`: what is slow. Default: none.
@@ -1468,7 +1967,7 @@ class ReliabilityCheckpoint(Section):
 
 
 @dataclasses.dataclass
-class Stages(Section):
+class RecoveryStages(Section):
     """The key `stages` of Recovery."""
     #: How long it takes.
     time_s: Union["Detection", float]
@@ -1488,9 +1987,9 @@ class Recovery(Section):
     #: What is lost: the step, or all since a checkpoint. `"step"`, `"checkpoint"`. Default: `"checkpoint"`.
     rollback: Optional[str] = None
     #: What it takes, one after another. Default: `[]`.
-    stages: Optional[List["Stages"]] = None
+    stages: Optional[List["RecoveryStages"]] = None
     #: *Only with `action` `drop_replica`.* What the way back takes. Default: `[]`.
-    rejoin: Optional[List["Stages"]] = None
+    rejoin: Optional[List["RecoveryStages"]] = None
     #: Failures that it is for, by their names. Default: all.
     sources: Optional[List[str]] = None
     #: Also for slow parts, once detected. Default: false.

@@ -28,10 +28,7 @@ OperationTable::OperationTable(const TaskGraph& graph, const folding::MemberPlac
     : graph_(graph), placement_(placement), fabric_(fabric), plans_(plans), ambiguity_(ambiguity), launches_(launches) {
   groups_.reserve(graph.communicators().size());
   for (std::size_t c = 0; c < graph.communicators().size(); ++c) {
-    const std::span<const GpuId> group = placement.group(CommunicatorId{c});
-    groups_.push_back(group_of(graph.communicators()[c], group));
-    if (graph.demands() == nullptr) continue;
-    for (const GpuId gpu : group) servers_.push_back(fabric.plant().server_of(gpu));
+    groups_.push_back(group_of(graph.communicators()[c], placement.group(CommunicatorId{c})));
   }
   if (plans.spec().straggler == StragglerChoice::kPredicted) last_arrival_.resize(graph.communicators().size());
 }
@@ -157,8 +154,9 @@ OpId OperationTable::find_or_make(const OperationKey& key, const Task& task) {
 const RunnablePlan* OperationTable::plan_for(const OperationIdentity& op) {
   const LayoutId layout = groups_[op.key.communicator.index()].layout;
   if (op.demand != 0) {
-    const std::uint32_t* servers = servers_.data() + placement_.offsets[op.key.communicator.index()];
-    return &plans_.take(op.call, op.demand_query(), {servers, op.gpus.size()}, layout);
+    servers_.clear();
+    for (const GpuId gpu : op.gpus) servers_.push_back(fabric_.plant().server_of(gpu));
+    return &plans_.take(op.call, op.demand_query(), servers_, layout);
   }
   CollectiveCall call = op.call;
   if (plans_.expects_straggler(op.op)) {

@@ -110,7 +110,7 @@ class OperationTable {
   PlanCache& plans_;
   folding::OrderAmbiguity* ambiguity_;
   LaunchTable* launches_;
-  std::vector<std::uint32_t> servers_;               // of the GPUs of placement_, where tasks name traffic matrices
+  std::vector<std::uint32_t> servers_;               // scratch: of the members of an operation with a traffic matrix
   std::vector<Group> groups_;                        // by communicator
   std::vector<std::optional<Member>> last_arrival_;  // by communicator, where it is used to predict
   std::vector<std::unique_ptr<Operation>> pool_;

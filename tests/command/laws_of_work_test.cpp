@@ -133,7 +133,7 @@ std::vector<Law> LawsOfWork::of_runs() const {
              write("training.json", replicas(2 * times));
              return "trace export training.json --prefix trace";
            }},
-          {"calibrate", 50, 10e-3,  // steps
+          {"calibrate", 50, 15e-3,  // steps
            [this](double times) {
              json job = replicas(2);
              job["cluster"]["gpu"] = "h100";

@@ -146,7 +146,7 @@ TEST_F(Sweeps, StopsOnCtrlCAndSaysHowToGoOn) {
   EXPECT_GT(kept, 0);
   EXPECT_LT(kept, 48);
   const Outcome status = run("sweep status out");
-  EXPECT_THAT(status.out, HasSubstr("done          " + std::to_string(kept) + "\n"));
+  EXPECT_THAT(status.out, HasSubstr("done            " + std::to_string(kept) + "\n"));
   const Outcome rest = run("sweep sweep.json --out out");
   EXPECT_EQ(rest.status, 0);
   EXPECT_THAT(rest.err, HasSubstr(std::to_string(kept) + " points are there already"));
@@ -205,7 +205,7 @@ TEST_F(Sweeps, AReadOnlyFolderIsRefusedAndCanStillBeRead) {
   EXPECT_EQ(read(folder_ / "status"), "2\n");
   EXPECT_THAT(read(folder_ / "said"), AllOf(HasSubstr("out"), HasSubstr("Read-only file system")));
   EXPECT_THAT(read(folder_ / "said_new"), HasSubstr("cannot make the folder"));
-  EXPECT_THAT(read(folder_ / "read"), HasSubstr("done          48\n"));
+  EXPECT_THAT(read(folder_ / "read"), HasSubstr("done            48\n"));
   EXPECT_EQ(read(folder_ / "out/results.csv"), before);
 }
 

@@ -50,7 +50,11 @@ TEST(RlWorkload, RunsTheQuickstart) {
   for (const RankTime& time : result.ranks) EXPECT_EQ(time.total(), result.makespan);
 }
 
-TEST(RlWorkload, RefusesASpecificationThatCannotBe) { EXPECT_THROW(run::RlWorkload(rl::RlSpec{}), ConfigError); }
+TEST(RlWorkload, RefusesASpecificationThatCannotBe) {
+  rl::RlSpec spec;
+  spec.prompts.count = 0;
+  EXPECT_THROW(run::RlWorkload{spec}, ConfigError);
+}
 
 TEST(RlWorkload, ItsGraphHasTheTrafficOfItsRefits) {
   const Scenario scenario = read_scenario(kQuickstarts / "rl/quickstart.json");

@@ -30,6 +30,7 @@ const std::vector<Unsaid> kUnsaid{
     {"/workload/chakra", "names files: tests/formats/chakra"},
     {"/workload/kineto", "names files: tests/formats/kineto"},
     {"/workload/serving", "runs without a graph: tests/serving draws its own"},
+    {"/workload/rl", "runs without a graph: tests/rl has its agents"},
     {"/workload/collective/algorithm/", "names files: tests/formats/msccl"},
     {"/workload/training/model/huggingface", "names a file: tests/config/huggingface"},
     {"/workload/training/operators/folder", "names files: tests/formats/operators"},

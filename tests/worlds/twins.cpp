@@ -92,8 +92,15 @@ void write_ranks(Json& scenario) {
   const std::uint32_t ranks = ranks_of(scenario);
   for (const char* kind : {"collective", "moe_layer"}) {
     Json& workload = scenario["workload"];
-    if (workload.contains(kind) && !workload[kind].contains("demand")) workload[kind]["ranks"] = ranks;
+    if (!workload.contains(kind) || workload[kind].contains("demand") || workload[kind].contains("refit")) continue;
+    workload[kind]["ranks"] = ranks;
   }
+}
+
+std::uint32_t ranks_of_refit(const Json& refit) {
+  const std::uint32_t training = refit["training"]["ranks"];
+  const std::uint32_t engines = refit.value("engines", 1u) * refit["engine"]["ranks"].get<std::uint32_t>();
+  return refit.value("colocated", false) ? std::max(training, engines) : training + engines;
 }
 
 }  // namespace
@@ -132,6 +139,7 @@ std::uint32_t ranks_of(const Json& scenario) {
   if (workload.contains("graph")) return workload["graph"]["ranks"];
   if (workload.contains("/collective/demand"_json_pointer))
     return static_cast<std::uint32_t>(workload["collective"]["demand"].size());
+  if (workload.contains("/collective/refit"_json_pointer)) return ranks_of_refit(workload["collective"]["refit"]);
   for (const char* kind : {"collective", "moe_layer"}) {
     if (workload.contains(kind)) return workload[kind].value("ranks", gpus);
   }

@@ -205,7 +205,7 @@ TEST_F(Sweeps, AReadOnlyFolderIsRefusedAndCanStillBeRead) {
   EXPECT_EQ(read(folder_ / "status"), "2\n");
   EXPECT_THAT(read(folder_ / "said"), AllOf(HasSubstr("out"), HasSubstr("Read-only file system")));
   EXPECT_THAT(read(folder_ / "said_new"), HasSubstr("cannot make the folder"));
-  EXPECT_THAT(read(folder_ / "read"), HasSubstr("done            48\n"));
+  EXPECT_THAT(read(folder_ / "read"), HasSubstr("done          48\n"));
   EXPECT_EQ(read(folder_ / "out/results.csv"), before);
 }
 

@@ -123,24 +123,35 @@ struct LaunchedTasks : ProgramListener {
   int finished = 0;
 };
 
-TEST(Launches, TasksAreReadyAtTheCallAndTheAgentIsToldOfTheirEnds) {
+/// The launches of that agent, on the ranks of a small job.
+struct LaunchFixture {
+  [[nodiscard]] RunContext context_with_launches() {
+    RunContext with = part.context();
+    with.launches = &table;
+    return with;
+  }
+
   PartFixture part;
-  LaunchTable table(part.job_.scenario.gpu_of_rank);
-  RunContext context = part.context();
-  context.launches = &table;
+  LaunchTable table{part.job_.scenario.gpu_of_rank};
+  RunContext context = context_with_launches();
   TwoComputations agent;
   LaunchedTasks listener;
-  Launches launches(agent, table, context, listener, std::nullopt);
+  Launches launches{agent, table, context, listener, std::nullopt};
+};
+
+TEST(Launches, TasksAreReadyAtTheCallAndTheAgentIsToldOfTheirEnds) {
+  LaunchFixture run;
+  Launches& launches = run.launches;
   launches.begin();
-  ASSERT_EQ(listener.ready.size(), 2u);
-  EXPECT_EQ(listener.ready[1], std::pair(RankId{1U}, TaskId{1U}));
+  ASSERT_EQ(run.listener.ready.size(), 2u);
+  EXPECT_EQ(run.listener.ready[1], std::pair(RankId{1U}, TaskId{1U}));
   launches.complete(RankId{1U}, TaskId{1U}, {});
   EXPECT_TRUE(launches.end().empty());
   EXPECT_THAT(launches.waiting(), ElementsAre("launch 0 (launch) of 0.000000 s: 1 rank of 1 in it"));
   launches.complete(RankId{0U}, TaskId{0U}, {});
   EXPECT_EQ(launches.end().size(), 1u);
-  EXPECT_EQ(listener.finished, 1);
-  EXPECT_EQ(table.totals()[0].count, 2u);
+  EXPECT_EQ(run.listener.finished, 1);
+  EXPECT_EQ(run.table.totals()[0].count, 2u);
 }
 
 TEST(LaunchedGraphs, RefuseRanksThatTheJobDoesNotHave) {
@@ -155,13 +166,7 @@ TEST(LaunchedGraphs, RefuseRanksThatTheJobDoesNotHave) {
 }
 
 TEST(AgentVoice, TellsOneEventAfterAnother) {
-  PartFixture part;
-  LaunchTable table(part.job_.scenario.gpu_of_rank);
-  RunContext context = part.context();
-  context.launches = &table;
-  TwoComputations agent;
-  LaunchedTasks listener;
-  Launches sink(agent, table, context, listener, std::nullopt);
+  LaunchFixture run;
   struct Nested : WorkloadAgent {
     void on(const WorkEvent& event, WorkSink&) override {
       told.push_back(event.token);
@@ -173,7 +178,7 @@ TEST(AgentVoice, TellsOneEventAfterAnother) {
     AgentVoice* voice = nullptr;
     std::vector<std::uint64_t> told;
   } nested;
-  AgentVoice voice(nested, sink);
+  AgentVoice voice(nested, run.launches);
   nested.voice = &voice;
   voice.add({.token = 1}, {});
   voice.add({.token = 2}, {});

@@ -105,14 +105,7 @@ class TwoLevelPlanBuilder {
   template <class Chunk>
   [[nodiscard]] static Runs each(Member count, Chunk chunk) {
     Runs runs;
-    for (Member i = 0; i < count; ++i) {
-      const std::uint32_t next = chunk(i);
-      if (!runs.empty() && runs.back().first + runs.back().count == next) {
-        ++runs.back().count;
-      } else {
-        runs.push_back({next, 1});
-      }
-    }
+    for (Member i = 0; i < count; ++i) append_chunk(runs, chunk(i));
     return runs;
   }
 

@@ -15,6 +15,14 @@ std::int64_t first_shares(Bytes total, std::int64_t of, std::int64_t parts) {
 
 }  // namespace
 
+void append_chunk(Runs& runs, std::uint32_t chunk) {
+  if (!runs.empty() && runs.back().first + runs.back().count == chunk) {
+    ++runs.back().count;
+  } else {
+    runs.push_back({chunk, 1});
+  }
+}
+
 Bytes run_bytes(const CollectiveCall& call, std::uint32_t chunk_count, ChunkRun run) {
   switch (call.op) {
     case CollectiveOp::kAllReduce:

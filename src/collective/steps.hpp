@@ -12,6 +12,9 @@ namespace photonrail::collective {
 
 using Runs = std::vector<ChunkRun>;
 
+/// Makes the last run longer where the chunk follows it, and begins another one where it does not.
+void append_chunk(Runs& runs, std::uint32_t chunk);
+
 /// The bytes of a run of chunks in a plan for `call`.
 [[nodiscard]] Bytes run_bytes(const CollectiveCall& call, std::uint32_t chunk_count, ChunkRun run);
 

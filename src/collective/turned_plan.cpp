@@ -134,13 +134,7 @@ class TurnedPlan final : public UniformPlan {
     }
     std::sort(chunks.begin(), chunks.end());
     Runs turned;
-    for (const std::uint32_t chunk : chunks) {
-      if (!turned.empty() && turned.back().first + turned.back().count == chunk) {
-        ++turned.back().count;
-      } else {
-        turned.push_back({chunk, 1});
-      }
-    }
+    for (const std::uint32_t chunk : chunks) append_chunk(turned, chunk);
     return turned;
   }
   /// A ring's sends have one chunk each, and are most of them.

@@ -68,7 +68,8 @@ std::optional<Scenario> with_known_future(const Scenario& scenario, const Worklo
 }
 
 std::optional<Scenario> with_known_futures(const Scenario& scenario) {
-  if (scenario.workload != nullptr) return with_known_future(scenario, *scenario.workload->make(scenario));
+  if (scenario.workload != nullptr)
+    return with_known_future(scenario, *scenario.workload->make(scenario, scenario.run.seed));
   std::optional<Scenario> all;
   for (std::size_t j = 0; j < scenario.jobs.size(); ++j) {
     std::optional<Scenario> fixed = with_known_futures(scenario.jobs[j]);

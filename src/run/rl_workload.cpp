@@ -23,17 +23,11 @@ RlWorkload::RlWorkload(rl::RlSpec spec) : spec_(std::move(spec)) {
   refit_ = rl::refit_graph(spec_);
 }
 
-TaskGraph RlWorkload::graph() const {
-  TaskGraphBuilder builder(spec_.ranks());
-  builder.set_demands(refit_->shared_demands());
-  const ProgramId nothing = builder.add_program();
-  for (std::size_t r = 0; r < spec_.ranks(); ++r) builder.assign(RankId{r}, nothing);
-  return std::move(builder).build();
-}
+TaskGraph RlWorkload::graph() const { return idle_graph(spec_.ranks(), refit_->shared_demands()); }
 
-std::unique_ptr<WorkloadAgent> RlWorkload::make(const Scenario& scenario) const {
+std::unique_ptr<WorkloadAgent> RlWorkload::make(const Scenario& /*scenario*/, std::uint64_t seed) const {
   rl::RlSpec spec = spec_;
-  spec.seed = scenario.run.seed;
+  spec.seed = seed;
   return std::make_unique<ReportedRlAgent>(std::move(spec), refit_);
 }
 

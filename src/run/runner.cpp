@@ -57,7 +57,7 @@ std::unique_ptr<Simulation> Runner::share(const SharedJobContext& context) {
   JobSetup job = setup();
   job.shared = &context;
   if (decided()) {
-    shared_agent_ = job_.scenario.workload->make(job_.scenario);
+    shared_agent_ = job_.scenario.workload->make(job_.scenario, job_.run.seed);
     job.agent = shared_agent_.get();
     return std::make_unique<Simulation>(job);
   }
@@ -99,7 +99,8 @@ const folding::Folding* Runner::try_fold(bool whole_rails, std::string& why_not)
 
 void Runner::run_decided(RunResult& result) const {
   result.folding.off = "the workload decides while the run goes on";
-  const std::unique_ptr<WorkloadAgent> own = job_.agent == nullptr ? job_.scenario.workload->make(job_.scenario) : nullptr;
+  const std::unique_ptr<WorkloadAgent> own =
+      job_.agent == nullptr ? job_.scenario.workload->make(job_.scenario, job_.run.seed) : nullptr;
   JobSetup job = setup();
   job.agent = own != nullptr ? own.get() : job_.agent;
   Simulation simulation(job);

@@ -16,9 +16,9 @@ class ReportedAgent final : public serving::ServingAgent {
 
 }  // namespace
 
-std::unique_ptr<WorkloadAgent> ServedWorkload::make(const Scenario& scenario) const {
+std::unique_ptr<WorkloadAgent> ServedWorkload::make(const Scenario& /*scenario*/, std::uint64_t seed) const {
   serving::ServingSpec spec = spec_;
-  spec.seed = scenario.run.seed;
+  spec.seed = seed;
   return std::make_unique<ReportedAgent>(spec);
 }
 

@@ -15,7 +15,7 @@ class ServedWorkload final : public Workload {
   explicit ServedWorkload(serving::ServingSpec spec) : spec_(std::move(spec)) {}
 
   [[nodiscard]] std::string name() const override { return "serving"; }
-  [[nodiscard]] std::unique_ptr<WorkloadAgent> make(const Scenario& scenario) const override;
+  [[nodiscard]] std::unique_ptr<WorkloadAgent> make(const Scenario& scenario, std::uint64_t seed) const override;
   [[nodiscard]] const serving::ServingSpec& spec() const { return spec_; }
 
  private:

@@ -47,11 +47,7 @@ void run_jobs_with(std::uint64_t seed, const Scenario& scenario, const Registrie
 std::optional<Duration> makespan_with(std::uint64_t seed, const Scenario& scenario, const Registries& registries) {
   RunResult result;
   try {
-    if (scenario.workload != nullptr) {
-      Scenario other = scenario;  // an agent draws by the seed of its scenario
-      other.run.seed = seed;
-      run::run_job({other, registries, other.run}, result);
-    } else if (scenario.jobs.empty()) {
+    if (scenario.jobs.empty()) {
       RunSpec run = scenario.run;
       run.seed = seed;
       run::run_job({scenario, registries, run}, result);

@@ -37,7 +37,7 @@ struct LawRun {
 LawRun run_under_laws(const Workload& workload, const Scenario& scenario) {
   LaunchWatch watch;
   Observer* const observers[] = {&watch};
-  const std::unique_ptr<WorkloadAgent> agent = workload.make(scenario);
+  const std::unique_ptr<WorkloadAgent> agent = workload.make(scenario, scenario.run.seed);
   LawRun run;
   try {
     const RunResult result = simulate(scenario, *agent, observers);
@@ -157,7 +157,7 @@ class RandomWorkload final : public Workload {
  public:
   RandomWorkload(std::uint64_t seed, std::uint32_t launches) : seed_(seed), launches_(launches) {}
   [[nodiscard]] std::string name() const override { return "random launches"; }
-  [[nodiscard]] std::unique_ptr<WorkloadAgent> make(const Scenario&) const override {
+  [[nodiscard]] std::unique_ptr<WorkloadAgent> make(const Scenario&, std::uint64_t) const override {
     return std::make_unique<RandomAgent>(seed_, launches_);
   }
 

@@ -115,16 +115,17 @@ class WorkloadAgent {
   virtual void report(RunResult&) const {}
 };
 
-/// Ranks without programs: the graph of a scenario whose workload is an agent's.
-[[nodiscard]] TaskGraph idle_graph(std::size_t ranks);
+/// Ranks without programs: the graph of a scenario whose workload is an agent's. `demands`: the traffic matrices of the
+/// graphs that it launches, where these have some.
+[[nodiscard]] TaskGraph idle_graph(std::size_t ranks, std::shared_ptr<const TrafficSource> demands = nullptr);
 
 /// The workload of a scenario that an agent decides: immutable, and makes the agent of each run.
 class Workload {
  public:
   virtual ~Workload() = default;
   [[nodiscard]] virtual std::string name() const = 0;
-  /// `scenario` outlives the agent. Draws follow from its RunSpec::seed.
-  [[nodiscard]] virtual std::unique_ptr<WorkloadAgent> make(const Scenario& scenario) const = 0;
+  /// `scenario` outlives the agent. `seed`: of the run, from which draws follow.
+  [[nodiscard]] virtual std::unique_ptr<WorkloadAgent> make(const Scenario& scenario, std::uint64_t seed) const = 0;
 };
 
 }  // namespace photonrail

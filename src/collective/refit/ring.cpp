@@ -1,6 +1,7 @@
 // Rings over servers, one on each rail, or one over all ranks. Weights enter the ring at the last stop before those who
 // need them that holds them, and travel until the last of these has them. One set of circuits serves the whole refit.
 #include "collective/refit/writers.hpp"
+#include "collective/steps.hpp"
 #include "photonrail/error.hpp"
 
 #include <limits>
@@ -104,23 +105,16 @@ class RefitRing {
     return plan.add(send, after, {runs.begin() + 1, runs.end()});
   }
 
-  /// The chunks of the message by the member that `member_of(shard)` names, without those for which it is `nobody`.
+  /// The chunks of the message by the member that `member_of(shard)` names, without those for which it is `none`.
   template <class MemberOf>
   [[nodiscard]] std::map<Member, std::vector<ChunkRun>> sorted(const Message& message, Member none,
                                                                MemberOf&& member_of) const {
     std::map<Member, std::vector<ChunkRun>> runs;
     for (std::uint32_t c = message.run.first; c < message.run.first + message.run.count; ++c) {
       const Member member = member_of(refit_.shards[refit_.chunks[c].shard]);
-      if (member != none) extend(runs[member], c);
+      if (member != none) append_chunk(runs[member], c);
     }
     return runs;
-  }
-  static void extend(std::vector<ChunkRun>& runs, std::uint32_t chunk) {
-    if (!runs.empty() && runs.back().first + runs.back().count == chunk) {
-      ++runs.back().count;
-    } else {
-      runs.push_back({chunk, 1});
-    }
   }
 
   // From the holders of the first stop to its port, from port to port, and in each stop to those who need it.

@@ -1,6 +1,7 @@
 // Every engine rank takes each of its shards once, from the holder whose NIC has least to send so far. A message to another
 // server leaves through the NIC on the receiver's rail, whichever rank of the server holds the weights.
 #include "collective/refit/writers.hpp"
+#include "collective/steps.hpp"
 
 #include <map>
 #include <numeric>
@@ -75,13 +76,7 @@ RefitPlan plan_sharded(std::vector<WeightShard> shards, const RefitPlaces& place
     std::sort(chosen.begin(), chosen.end());
     for (const std::size_t s : chosen) {
       pair.bytes += shards[s].bytes;
-      const auto chunk = static_cast<std::uint32_t>(s);
-      const bool next = !pair.runs.empty() && pair.runs.back().first + pair.runs.back().count == chunk;
-      if (next) {
-        ++pair.runs.back().count;
-      } else {
-        pair.runs.push_back({chunk, 1});
-      }
+      append_chunk(pair.runs, static_cast<std::uint32_t>(s));
     }
   }
   if (matchings) number_rounds(pairs, places);

@@ -1155,10 +1155,11 @@ class Times(Section):
     #: *Only without `law`, without `kernels`.* Without a profile: the GPU's tables of operators, or its roofline.
     #: `"roofline"`, `"tables"`. Default: `"roofline"`.
     operators: Optional[str] = None
-    #: *Only without `law`.* With `tp`: an all-reduce, two a layer, beside its bytes. Default: 8 us.
+    #: *Only without `law`.* With `tp`: an all-reduce, two a layer, beside its bytes. Default: 8 us, and messages
+    #: between servers.
     reduce_us: Optional[float] = None
     #: *Only without `law`.* Bytes of the tensor over this. above 0, to 1e9. Default: that of a ring over the scale-up
-    #: ports.
+    #: ports, and between servers over the NICs.
     reduce_gb_per_s: Optional[float] = None
     #: *Only without `law`.* What the host adds. Default: 0.
     host: Optional["TimesHost"] = None
@@ -1262,7 +1263,7 @@ class Lengths(Section):
     #: *Only not with `distribution` `constant` or `uniform`.* Deviation of the logarithm, before the cut. 0 to 3.
     #: Default: 0.6.
     sigma: Optional[float] = None
-    #: Tokens at which a response is cut; 0: none. whole, 0 to 2^24. Default: 0.
+    #: Tokens at which a response is cut; 0: what an engine's KV holds. whole, 0 to 2^24. Default: 0.
     most: Optional[int] = None
     more: Optional[Dict[str, Any]] = None
 
@@ -1276,8 +1277,20 @@ class Prompts(Section):
     responses: int
     #: Of responses.
     lengths: "Lengths"
-    #: Of a prompt. whole, 0 to 2^24. Default: 100.
+    #: Of a prompt. whole, 1 to 2^24. Default: 100.
     tokens: Optional[int] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Failures(Section):
+    """The key `failures` of Generation."""
+    #: Its number, from 0. whole, 0 to 2^20.
+    engine: int
+    #: When it stops.
+    at_s: float
+    #: Until it is there again, with weights. Default: for good.
+    lasts_s: Optional[float] = None
     more: Optional[Dict[str, Any]] = None
 
 
@@ -1286,53 +1299,75 @@ class Generation(Section):
     """The key `generation` of Rl."""
     #: How many. whole, 1 to 2^20.
     engines: int
-    #: Ranks of one.
+    #: Ranks of one: `ranks` = `tp` x `pp`. Experts are divided in either way; a step takes as long.
     engine: "RefitTraining"
-    #: That an engine decodes at once. whole, 1 to 1000000. Default: 256.
-    max_sequences: Optional[int] = None
-    #: Of a GPU's memory, for weights and KV. 0.01 to 1. Default: 0.9.
-    memory_share: Optional[float] = None
+    #: How an engine batches, as `workload/serving/engine`.
+    batching: Optional["Engine"] = None
     #: Of weights. `"fp4"`, `"fp8"`, `"bf16"`, `"fp32"`. Default: `"bf16"`.
     precision: Optional[str] = None
     #: Of KV. `"fp4"`, `"fp8"`, `"bf16"`, `"fp32"`. Default: `"bf16"`.
     kv_precision: Optional[str] = None
-    #: Share of the peak that prefill reaches. 0.001 to 1. Default: 0.5.
-    efficiency: Optional[float] = None
-    #: Share of the memory's bandwidth that decode reaches. 0.001 to 1. Default: 0.8.
-    memory_efficiency: Optional[float] = None
-    #: Fixed part of a decode step: host, launches, messages inside the engine. Default: 0.
-    step_us: Optional[float] = None
-    #: Asynchronous, or with tools: decode steps after which an engine takes what has come. whole, 1 to 1000000.
-    #: Default: 64.
+    #: How long a step takes, as `workload/serving/times`. Default: the GPU's roofline.
+    times: Optional["Times"] = None
+    #: Asynchronous: decode steps after which an engine takes what has come. whole, 1 to 1000000. Default: 64.
     longest_run: Optional[int] = None
+    #: Engines that stop: other ones make their responses again from the beginning. Default: none.
+    failures: Optional[List["Failures"]] = None
     more: Optional[Dict[str, Any]] = None
 
 
 @dataclasses.dataclass
 class RlTraining(Section):
     """The key `training` of Rl."""
-    #: How many. whole, 1 to 2^20.
-    ranks: int
-    #: Pipeline stages, which divide the layers evenly. whole, 1 to 2^20. Default: 1.
-    pp: Optional[int] = None
-    #: Tensor parallel, innermost. whole, 1 to 2^20. Default: 1.
-    tp: Optional[int] = None
-    #: Experts over the ranks of a stage. whole, 1 to 2^20. Default: 1.
-    ep: Optional[int] = None
-    #: Ranks that share the matrices of an expert. whole, 1 to 2^20. Default: 1.
-    etp: Optional[int] = None
-    #: Share of the peak that training reaches, bubbles and communication included. 0.001 to 1. Default: 0.3.
-    efficiency: Optional[float] = None
-    #: Forward passes before training: log-probabilities of the policy, of a reference. 0 to 100. Default: 2.
-    passes: Optional[float] = None
-    #: A second model of this size is trained, and values the responses. Default: false.
+    #: The sizes of the dimensions.
+    parallelism: "Parallelism"
+    #: Of the pipeline. `"gpipe"`, `"1f1b"`, `"interleaved"`, `"bfs"`, `"zb_h1"`, `"zb_h2"`, `"dualpipe"`. Default:
+    #: `"1f1b"`.
+    schedule: Optional[str] = None
+    #: Activations: nothing, the core of attention, or every layer again. `"none"`, `"selective"`, `"full"`. Default:
+    #: `"none"`.
+    recompute: Optional[str] = None
+    #: Tp traffic as all-gather and reduce-scatter instead of all-reduce. Default: true.
+    sequence_parallel: Optional[bool] = None
+    #: Pp without `sequence_parallel`: a tp rank sends a tp-th of an activation, and the next stage gathers it; else
+    #: each sends all of it. Default: false.
+    scatter_messages: Optional[bool] = None
+    #: Count half of the attention scores. Default: false.
+    causal: Optional[bool] = None
+    #: The embedding and the head take the place of a layer each in the split over stages. Default: false.
+    ends_count_as_layers: Optional[bool] = None
+    #: All-reduce the loss once a step. Default: false.
+    average_loss: Optional[bool] = None
+    #: Layers of each virtual stage, in forward order, `pp` x `virtual_stages` of them; they add up to the model's. The
+    #: embedding is on the first, predictions and the head on the last. Default: split evenly.
+    stage_layers: Optional[List[int]] = None
+    #: Formats of numbers.
+    precision: Optional["Precision"] = None
+    #: How the tokens of the model's experts move. Default: even routing.
+    moe: Optional["TrainingMoe"] = None
+    #: With `parallelism/fsdp`: how parameters are gathered.
+    fsdp: Optional["Fsdp"] = None
+    #: How gradients are reduced.
+    gradients: Optional["Gradients"] = None
+    #: What runs beside each other.
+    overlap: Optional["Overlap"] = None
+    #: Even routing: a token is sent once to each of its experts, or once to each rank that has some of them;
+    #: `"hybrid_ep"`: before that every rank gathers and scans which experts the tokens of the group chose.
+    #: `"copy_per_expert"`, `"copy_per_rank"`, `"hybrid_ep"`. Default: `"copy_per_expert"`.
+    dispatch: Optional[str] = None
+    #: Operators one by one, each with a time. Default: the GPU's roofline times whole parts of a layer.
+    operators: Optional["Operators"] = None
+    #: Micro-batches are filled with responses; else each has one, padded to the longest. Default: true.
+    packing: Optional[bool] = None
+    #: *Only not with `packing` `false`.* With `packing`: that a micro-batch holds at most. whole, 1 to 2^24. Default:
+    #: the longest response of the batch and its prompt.
+    micro_batch_tokens: Optional[int] = None
+    #: Forward passes before training: log-probabilities of the policy, of a reference. whole, 0 to 100. Default: 2.
+    passes: Optional[int] = None
+    #: A second model of this size values the responses in a pass of its own, and is trained. Default: false.
     critic: Optional[bool] = None
-    #: Forward passes that training repeats. 0 to 10. Default: 0.
-    recompute: Optional[float] = None
     #: Optimizer steps, a divisor of the responses. whole, 1 to 1000000. Default: 1.
     mini_batches: Optional[int] = None
-    #: Of each mini-batch. Default: 0.
-    optimizer_ms: Optional[float] = None
     more: Optional[Dict[str, Any]] = None
 
 
@@ -1404,7 +1439,7 @@ class Rl(Section):
     prompts: "Prompts"
     #: The engines.
     generation: "Generation"
-    #: Ranks that train, from rank 0, and how fast.
+    #: Ranks that train, from rank 0.
     training: "RlTraining"
     #: Generation and training take turns; or a batch is generated while the one before is trained; or both go on all
     #: the time, with new weights for responses in flight. `"on_policy"`, `"one_step_off"`, `"async"`. Default:
@@ -1423,8 +1458,12 @@ class Rl(Section):
     rewards: Optional["Rewards"] = None
     #: Calls that responses make. Default: none.
     tools: Optional["Tools"] = None
-    #: KV of a response that waits for a tool. `"stays"`, `"dropped"`. Default: `"stays"`.
+    #: KV of a response that waits for a tool: held; on the host or a peer until the answer; or free for others, and
+    #: what they took is computed again. `"stays"`, `"swapped"`, `"dropped"`. Default: `"stays"`.
     waiting_kv: Optional[str] = None
+    #: *Only with `waiting_kv` `swapped`.* From an engine, all its ranks together, and back. above 0, to 1e9. Default:
+    #: 25.
+    swap_gb_per_s: Optional[float] = None
     #: How new weights reach the engines.
     refit: Optional["RlRefit"] = None
     #: With `colocated`: what a GPU moves to its host before training, and back. 0 to 1e15. Default: 0.
@@ -1857,7 +1896,7 @@ class Spares(Section):
 
 @dataclasses.dataclass
 class Of(Section):
-    """The key `of` of Failures."""
+    """The key `of` of ReliabilityFailures."""
     #: Servers of a group that fails together. whole, 1 to 1000000.
     servers: Optional[int] = None
     #: How many such parts the cluster has. whole, 1 to 2^24.
@@ -1866,8 +1905,8 @@ class Of(Section):
 
 
 @dataclasses.dataclass
-class FailuresLaw(Section):
-    """The key `law` of Failures."""
+class ReliabilityFailuresLaw(Section):
+    """The key `law` of ReliabilityFailures."""
     #: The shape of Weibull's law. 0.1 to 100.
     weibull: Optional[float] = None
     #: The deviation of the logarithm. 0 to 5.
@@ -1877,7 +1916,7 @@ class FailuresLaw(Section):
 
 @dataclasses.dataclass
 class Degrade(Section):
-    """The key `degrade` of Failures."""
+    """The key `degrade` of ReliabilityFailures."""
     #: Computations take this many times as long. 1 to 1000000.
     compute: Optional[float] = None
     #: Those of one pipeline stage do. 1 to 1000000.
@@ -1910,7 +1949,7 @@ class Detection(Section):
 
 
 @dataclasses.dataclass
-class Failures(Section):
+class ReliabilityFailures(Section):
     """The key `failures` of Reliability."""
     #: What fails; a group is `{"servers": N}`, N parts of the cluster are `{"parts": N}`.
     of: Union["Of", str]
@@ -1925,7 +1964,7 @@ class Failures(Section):
     #: Share of the parts that fail in a day. 0 to 1000000.
     share_per_day: Optional[float] = None
     #: The law of the time to a failure. Default: `"exponential"`.
-    law: Optional[Union["FailuresLaw", str]] = None
+    law: Optional[Union["ReliabilityFailuresLaw", str]] = None
     #: The job stops, is slow, or computes wrong results. `"stop"`, `"slow"`, `"silent"`. Default: `"stop"`.
     effect: Optional[str] = None
     #: With the effect `slow`: what is slow. Default: none.
@@ -2027,7 +2066,7 @@ class Reliability(Section):
     #: Servers that wait for failures. Default: none.
     spares: Optional["Spares"] = None
     #: What fails, how often, with what effect. Default: none.
-    failures: Optional[List["Failures"]] = None
+    failures: Optional[List["ReliabilityFailures"]] = None
     #: Faults that were recorded. Default: none.
     trace: Optional["Trace"] = None
     #: Shape of the gamma distribution of servers' rates, 0.01 or more; 0: all alike. 0 to 1000000. Default: 0.

@@ -1,7 +1,9 @@
 // "rl": a reinforcement learning job, from prompts to the refit.
 #include "config/refit_words.hpp"
+#include "config/scenario_operators.hpp"
 #include "config/scenario_parts.hpp"
 #include "config/sections.hpp"
+#include "config/serving_times.hpp"
 #include "rl/spec.hpp"
 #include "run/rl_workload.hpp"
 
@@ -23,63 +25,95 @@ constexpr Field kResponseLengthFields[] = {
     fields::number<&LengthSpec::sigma>("sigma", 0.0, 3.0, "Deviation of the logarithm, before the cut.")
         .refuse_unless("!distribution=constant|uniform", "only log_normal has a sigma")
         .or_else("0.6"),
-    fields::count<&LengthSpec::most>("most", 0, 0x1p24, "Tokens at which a response is cut; 0: none.").or_else("0"),
+    fields::count<&LengthSpec::most>("most", 0, 0x1p24, "Tokens at which a response is cut; 0: what an engine's KV holds.")
+        .or_else("0"),
 };
 constexpr Section kResponseLengths{kResponseLengthFields};
 
 constexpr Field kPromptFields[] = {
     fields::count<&PromptSpec::count>("count", 1, 1'000'000, "Prompts of a step.").must(),
     fields::count<&PromptSpec::responses>("responses", 1, 100'000, "To each prompt.").must(),
-    fields::count<&PromptSpec::tokens>("tokens", 0, 0x1p24, "Of a prompt.").or_else("100"),
+    fields::count<&PromptSpec::tokens>("tokens", 1, 0x1p24, "Of a prompt.").or_else("100"),
     fields::part<kResponseLengths, &PromptSpec::lengths>("lengths", "Of responses.").must(),
 };
 constexpr Section kPrompts{kPromptFields};
 
+constexpr Field kEngineFailureFields[] = {
+    fields::count<&EngineFailure::engine>("engine", 0, 0x1p20, "Its number, from 0.").must(),
+    fields::time<&EngineFailure::at>("at", "s", "When it stops.").must(),
+    fields::time<&EngineFailure::lasts>("lasts", "s", "Until it is there again, with weights.").or_else("for good"),
+};
+constexpr Section kEngineFailure{kEngineFailureFields};
+
+void store_batching(const Reading& at) {
+  auto& generation = into<GenerationSpec>(at);
+  ServedEngine engine;
+  fields::read(at.value, kServedEngineSection, &engine, at.context);
+  generation.batching = engine.spec;
+  generation.memory_share = engine.memory_share;
+  generation.reserved = engine.reserved_gb * 1e9;
+  generation.swap_rate = engine.swap_rate;
+}
+
 constexpr Word<double> kBytesOf[] = {{"fp4", 0.5}, {"fp8", 1.0}, {"bf16", 2.0}, {"fp32", 4.0}};
 constexpr Field kGenerationFields[] = {
     fields::count<&GenerationSpec::engines>("engines", 1, 0x1p20, "How many.").must(),
-    fields::part<kWeightLayoutSection, &GenerationSpec::engine>("engine", "Ranks of one.").must(),
-    fields::count<&GenerationSpec::max_sequences>("max_sequences", 1, 1'000'000, "That an engine decodes at once.")
-        .or_else("256"),
-    fields::number<&GenerationSpec::memory_share>("memory_share", 0.01, 1.0, "Of a GPU's memory, for weights and KV.")
-        .or_else("0.9"),
+    fields::part<kWeightLayoutSection, &GenerationSpec::engine>(
+        "engine", "Ranks of one: `ranks` = `tp` x `pp`. Experts are divided in either way; a step takes as long.")
+        .must(),
+    fields::own("batching", fields::object_shape(kServedEngineSection), store_batching,
+                "How an engine batches, as `workload/serving/engine`."),
     fields::word<kBytesOf, &GenerationSpec::weight_bytes>("precision", "Of weights.")
         .by("weight_bytes")
         .or_else("`\"bf16\"`"),
     fields::word<kBytesOf, &GenerationSpec::kv_element_bytes>("kv_precision", "Of KV.")
         .by("kv_element_bytes")
         .or_else("`\"bf16\"`"),
-    fields::number<&GenerationSpec::efficiency>("efficiency", 0.001, 1.0, "Share of the peak that prefill reaches.")
-        .or_else("0.5"),
-    fields::number<&GenerationSpec::memory_efficiency>("memory_efficiency", 0.001, 1.0,
-                                                       "Share of the memory's bandwidth that decode reaches.")
-        .or_else("0.8"),
-    fields::time<&GenerationSpec::step>("step", "us",
-                                        "Fixed part of a decode step: host, launches, messages inside the engine.")
-        .or_else("0"),
-    fields::count<&GenerationSpec::longest_run>(
-        "longest_run", 1, 1'000'000,
-        "Asynchronous, or with tools: decode steps after which an engine takes what "
-        "has come.")
+    fields::known("times", fields::object_shape(kServingTimesSection),
+                  "How long a step takes, as `workload/serving/times`.")
+        .or_else("the GPU's roofline"),
+    fields::count<&GenerationSpec::longest_run>("longest_run", 1, 1'000'000,
+                                                "Asynchronous: decode steps after which an engine takes what has come.")
         .or_else("64"),
+    fields::parts<kEngineFailure, &GenerationSpec::failures>(
+        "failures", "Engines that stop: other ones make their responses again from the beginning.")
+        .or_else("none"),
 };
 constexpr Section kGeneration{kGenerationFields};
 
 constexpr Field kPhaseFields[] = {
-    fields::include<kWeightLayoutSection, &TrainingPhase::layout>("layout"),
-    fields::number<&TrainingPhase::efficiency>(
-        "efficiency", 0.001, 1.0, "Share of the peak that training reaches, bubbles and communication included.")
-        .or_else("0.3"),
-    fields::number<&TrainingPhase::passes>(
-        "passes", 0.0, 100.0, "Forward passes before training: log-probabilities of the policy, of a reference.")
+    fields::part<kParallelismSection, &TrainingPhase::step, &TrainingSpec::parallelism>("parallelism",
+                                                                                        "The sizes of the dimensions.")
+        .by("step.parallelism")
+        .must(),
+    fields::include<kTrainingOptionsSection, &TrainingPhase::step>("step"),
+    fields::own(
+        "operators", fields::object_shape(kOperatorsSection),
+        [](const Reading& at) {
+          const auto& context = context_of<ServingContext>(at);
+          read_operators(at.value, context.directory, context.cluster, Placement{}, into<TrainingPhase>(at).step);
+        },
+        "Operators one by one, each with a time.")
+        .by("step.operators")
+        .or_else("the GPU's roofline times whole parts of a layer"),
+    fields::flag<&TrainingPhase::packed>(
+        "packing", "Micro-batches are filled with responses; else each has one, padded to the longest.")
+        .by("packed")
+        .or_else("true"),
+    fields::count<&TrainingPhase::micro_batch_tokens>("micro_batch_tokens", 1, 0x1p24,
+                                                      "With `packing`: that a micro-batch holds at most.")
+        .refuse_unless("!packing=false", "without packing a micro-batch has one response")
+        .or_else("the longest response of the batch and its prompt"),
+    fields::count<&TrainingPhase::passes>(
+        "passes", 0, 100, "Forward passes before training: log-probabilities of the policy, of a reference.")
         .or_else("2"),
-    fields::flag<&TrainingPhase::critic>("critic", "A second model of this size is trained, and values the responses.")
+    fields::flag<&TrainingPhase::critic>("critic",
+                                         "A second model of this size values the responses in a pass of its own, and is "
+                                         "trained.")
         .or_else("false"),
-    fields::number<&TrainingPhase::recompute>("recompute", 0.0, 10.0, "Forward passes that training repeats.").or_else("0"),
     fields::count<&TrainingPhase::mini_batches>("mini_batches", 1, 1'000'000,
                                                 "Optimizer steps, a divisor of the responses.")
         .or_else("1"),
-    fields::time<&TrainingPhase::optimizer>("optimizer", "ms", "Of each mini-batch.").or_else("0"),
 };
 constexpr Section kPhase{kPhaseFields};
 
@@ -141,7 +175,8 @@ constexpr Section kRefitPhase{kRefitPhaseFields};
 enum class ModeName : std::uint8_t { kOnPolicy, kOneStepOff, kAsync };
 constexpr Word<ModeName> kRlModes[] = {
     {"on_policy", ModeName::kOnPolicy}, {"one_step_off", ModeName::kOneStepOff}, {"async", ModeName::kAsync}};
-constexpr Word<WaitingKv> kWaitingKv[] = {{"stays", WaitingKv::kStays}, {"dropped", WaitingKv::kDropped}};
+constexpr Word<WaitingKv> kWaitingKv[] = {
+    {"stays", WaitingKv::kStays}, {"swapped", WaitingKv::kSwapped}, {"dropped", WaitingKv::kDropped}};
 
 void store_mode(const Reading& at) {
   ModeSpec& mode = into<RlSpec>(at).mode;
@@ -179,11 +214,17 @@ constexpr Field kRlFields[] = {
         .or_else("false"),
     fields::count<&RlSpec::mode, &ModeSpec::steps>("steps", 1, 1'000'000, "Training steps.").by("mode.steps").or_else("3"),
     fields::part<kGeneration, &RlSpec::generation>("generation", "The engines.").must(),
-    fields::part<kPhase, &RlSpec::training>("training", "Ranks that train, from rank 0, and how fast.").must(),
+    fields::part<kPhase, &RlSpec::training>("training", "Ranks that train, from rank 0.").must(),
     fields::part<kRewards, &RlSpec::rewards>("rewards", "How responses are scored."),
     fields::part<kTools, &RlSpec::tools>("tools", "Calls that responses make.").or_else("none"),
-    fields::word<kWaitingKv, &RlSpec::waiting_kv>("waiting_kv", "KV of a response that waits for a tool.")
+    fields::word<kWaitingKv, &RlSpec::waiting_kv>(
+        "waiting_kv",
+        "KV of a response that waits for a tool: held; on the host or a peer until the answer; or free for others, and "
+        "what they took is computed again.")
         .or_else("`\"stays\"`"),
+    fields::rate<&RlSpec::swap_rate>("swap_gb_per_s", "From an engine, all its ranks together, and back.")
+        .refuse_unless("waiting_kv=swapped", "only swapped KV moves")
+        .or_else("25"),
     fields::part<kRefitPhase, &RlSpec::refit>("refit", "How new weights reach the engines."),
     fields::number<&RlSpec::offload, &OffloadSpec::bytes>(
         "offload_bytes", 0.0, 1e15, "With `colocated`: what a GPU moves to its host before training, and back.")
@@ -194,7 +235,16 @@ constexpr Field kRlFields[] = {
 };
 
 constexpr Alias kRlAliases[] = {{"mode.batch", "prompts"},
-                                {"refit.training.*", "training/*"},
+                                {"training.step.model.*", "model"},
+                                {"training.step.sequence", "training/micro_batch_tokens"},
+                                {"training.step.micro_batch", "training/micro_batch_tokens"},
+                                {"training.step.global_batch", "prompts"},
+                                {"training.step.pipeline.stages", "training/parallelism/pp"},
+                                {"training.step.pipeline.chunks", "training/parallelism/virtual_stages"},
+                                {"training.step.pipeline.micro_batches", "prompts"},
+                                {"training.step.pipeline.paired", "training/overlap/experts"},
+                                {"refit.training.ranks", "training/parallelism"},
+                                {"refit.training.*", "training/parallelism/*"},
                                 {"refit.engine.*", "generation/engine/*"},
                                 {"refit.engines", "generation/engines"},
                                 {"refit.units", "model"}};
@@ -203,14 +253,26 @@ constexpr Alias kRlAliases[] = {{"mode.batch", "prompts"},
 
 constexpr Section kRlSection{kRlFields, nullptr, kRlAliases};
 
-Workload read_rl(const JsonReader& section, const std::filesystem::path& directory, const ClusterSpec& cluster) {
+namespace {
+
+RlSpec read_rl_spec(const JsonReader& section, const std::filesystem::path& directory, const ClusterSpec& cluster) {
   RlSpec spec;
-  const FileContext context(directory);
+  const ServingContext context(directory, cluster);
   fields::read(section, kRlSection, &spec, &context);
   spec.mode.batch = spec.prompts.count * spec.prompts.responses;
-  const GpuSpec& gpu = cluster.gpu;
-  spec.device = {gpu.peak_tflops * 1e12, gpu.memory_gb_per_s * 1e9, gpu.memory_gb * 1e9};
-  if (gpu.memory_gb <= 0.0) section.fail("the memory of the GPU is not known", "give /cluster/gpu/memory_gb");
+  if (cluster.gpu.memory_gb <= 0.0) section.fail("the memory of the GPU is not known", "give /cluster/gpu/memory_gb");
+  spec.memory = cluster.gpu.memory_gb * 1e9;
+  spec.training.step.model = spec.model;
+  JsonReader reader = section;
+  JsonReader generation = reader.child("generation");
+  spec.generation.times = step_times(generation.optional("times"), served_model(spec), spec.generation.batching, context);
+  return spec;
+}
+
+}  // namespace
+
+Workload read_rl(const JsonReader& section, const std::filesystem::path& directory, const ClusterSpec& cluster) {
+  const RlSpec spec = read_rl_spec(section, directory, cluster);
   check_fit(section.pointer(), spec.ranks(), cluster);
   return in_section(section, kRlSection, [&]() -> Workload {
     Workload read;
@@ -223,7 +285,7 @@ Workload read_rl(const JsonReader& section, const std::filesystem::path& directo
     if (wanted > held) {
       read.graph.warn(section.pointer() + "/generation: an engine has KV for " + std::to_string(static_cast<int>(held)) +
                       " responses of mean length, and gets " + std::to_string(static_cast<int>(wanted)) +
-                      " of a step: the rest wait");
+                      " of a step: some wait, or are preempted and computed again");
     }
     return read;
   });

@@ -206,7 +206,12 @@ constexpr Field kEngineFields[] = {
     fields::part<kSpeculation, &ServedEngine::spec, &EngineSpec::speculation>("speculation", "Drafts that a step verifies.")
         .or_else("none"),
 };
-constexpr fields::Section kEngine{kEngineFields};
+
+}  // namespace
+
+constexpr fields::Section kServedEngineSection{kEngineFields};
+
+namespace {
 
 constexpr Word<serving::PoolRole> kRoles[] = {
     {"mixed", serving::PoolRole::kMixed}, {"prefill", serving::PoolRole::kPrefill}, {"decode", serving::PoolRole::kDecode}};
@@ -225,7 +230,7 @@ constexpr Field kPoolFields[] = {
         "Numbers of servers, whose GPUs are divided among its engines in order.")
         .or_else("those of no other pool"),
     fields::count<&ServedPool::tp>("tp", 1, 65536, "GPUs of an engine, all in one server.").or_else("1"),
-    fields::known("engine", fields::object_shape(kEngine), "Where it differs from `engine` of the section.")
+    fields::known("engine", fields::object_shape(kServedEngineSection), "Where it differs from `engine` of the section.")
         .or_else("none"),
     fields::known("times", fields::object_shape(kServingTimesSection), "In place of `times` of the section.")
         .or_else("none"),
@@ -300,7 +305,7 @@ constexpr Field kServingFields[] = {
                                                              "First requests, whose times do not count.")
         .or_else("0"),
     fields::parts<kPool, &ServingFile::pools>("pools", "Engines that are alike.").or_else("one mixed pool on all servers"),
-    fields::part<kEngine, &ServingFile::engine>("engine", "How an engine batches."),
+    fields::part<kServedEngineSection, &ServingFile::engine>("engine", "How an engine batches."),
     fields::known("times", fields::object_shape(kServingTimesSection), "How long a step takes.")
         .or_else("the GPU's roofline"),
     fields::part<kRouting, &ServingFile::spec, &ServingSpec::routing>("routing", "Who serves what."),
@@ -428,7 +433,7 @@ Workload read_serving(const JsonReader& section, const std::filesystem::path& di
     pool.engine = file.engine;
     pool.times = times;
     if (entries.empty()) continue;
-    if (const auto own = entries[p].optional("engine")) fields::read(*own, kEngine, &pool.engine, &context);
+    if (const auto own = entries[p].optional("engine")) fields::read(*own, kServedEngineSection, &pool.engine, &context);
     if (const auto own = entries[p].optional("times")) pool.times = own;
   }
   deal_servers(section, cluster, file.pools);

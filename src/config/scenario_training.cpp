@@ -41,7 +41,6 @@ constexpr Field kParallelismFields[] = {
     fields::flag<&ParallelismSpec::fsdp>("fsdp", "Shard parameters over cp x dp.").or_else("false"),
     fields::flag<&ParallelismSpec::zero1>("zero1", "Shard the optimizer over cp x dp.").or_else("false"),
 };
-constexpr Section kParallelism{kParallelismFields};
 
 // The generator numbers ranks in the order of the placement. Dimensions that are left out have size 1.
 std::vector<std::string> training_order(const Placement& placement, const ParallelismSpec& parallelism) {
@@ -227,16 +226,21 @@ constexpr Field kOptionFields[] = {
         .by("one_copy_per_rank")
         .or_else("`\"copy_per_expert\"`"),
 };
-constexpr Section kOptions{kOptionFields};
-
 constexpr Shape kModelName = fields::text_shape(model_words, true);
+}  // namespace
+
+constexpr Section kParallelismSection{kParallelismFields};
+constexpr Section kTrainingOptionsSection{kOptionFields};
+
+namespace {
+
 constexpr Field kTrainingFields[] = {
     fields::own(
         "model", fields::either(fields::object_shape(kModelSection), kModelName),
         [](const Reading& at) { into<TrainingSpec>(at).model = read_model_section(at.value, folder_of(at)); },
         "A name of `photonrail list models`, the path of a model, or its dimensions.")
         .must("the name of a preset or an object"),
-    fields::part<kParallelism, &TrainingSpec::parallelism>("parallelism", "The sizes of the dimensions.").must(),
+    fields::part<kParallelismSection, &TrainingSpec::parallelism>("parallelism", "The sizes of the dimensions.").must(),
     fields::count<&TrainingSpec::sequence>("sequence", 1, 100'000'000, "Tokens.").must(),
     fields::count<&TrainingSpec::global_batch>("global_batch", 1, 100'000'000,
                                                "Sequences in a step; a multiple of dp x `micro_batch`.")
@@ -244,7 +248,7 @@ constexpr Field kTrainingFields[] = {
     fields::count<&TrainingSpec::micro_batch>("micro_batch", 1, 100'000'000,
                                               "Sequences in a micro-batch of one data-parallel rank.")
         .or_else("1"),
-    fields::include<kOptions>(),
+    fields::include<kTrainingOptionsSection>(),
     fields::own(
         "operators", fields::object_shape(kOperatorsSection),
         [](const Reading& at) {

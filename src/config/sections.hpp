@@ -40,6 +40,8 @@ extern const Section kServerFaultSection;
 extern const Section kJobSection;
 extern const Section kWorkloadSection;
 extern const Section kTrainingSection;
+extern const Section kParallelismSection;      ///< "workload/training/parallelism"
+extern const Section kTrainingOptionsSection;  ///< "workload/training" but for its model and its batch
 extern const Section kOperatorsSection;
 extern const Section kOverlapSection;
 extern const Section kModelSection;       ///< "workload/training/model"
@@ -49,6 +51,7 @@ extern const Section kMoeTrafficSection;  ///< how the tokens of a mixture of ex
 extern const Section kMoeSection;         ///< ... with the sizes of its layer
 extern const Section kMoeLayerSection;
 extern const Section kServingSection;
+extern const Section kServedEngineSection;  ///< "workload/serving/engine"
 extern const Section kRefitSection;         ///< "workload/collective/refit"
 extern const Section kWeightLayoutSection;  ///< how ranks divide the weights of a model
 extern const Section kRlSection;            ///< "workload/rl"

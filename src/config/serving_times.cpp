@@ -3,6 +3,8 @@
 #include "formats/serving/kernel_files.hpp"
 #include "photonrail/formats/operators.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -60,10 +62,10 @@ constexpr Field kTimesFields[] = {
                                                           "With `tp`: an all-reduce, two a layer, beside its "
                                                           "bytes.")
         .refuse_unless("!law", kOfKernels)
-        .or_else("8 us"),
+        .or_else("8 us, and messages between servers"),
     fields::rate<&TimesFile::model, &KernelModel::reduce_rate>("reduce_gb_per_s", "Bytes of the tensor over this.")
         .refuse_unless("!law", kOfKernels)
-        .or_else("that of a ring over the scale-up ports"),
+        .or_else("that of a ring over the scale-up ports, and between servers over the NICs"),
     fields::own(
         "host", fields::object_shape(kHostTimes),
         [](const Reading& at) { fields::read(at.value, kHostTimes, &into<TimesFile>(at).model.host); },
@@ -72,6 +74,22 @@ constexpr Field kTimesFields[] = {
         .refuse_unless("!law", kOfKernels)
         .or_else("0"),
 };
+
+// An all-reduce of an engine's GPUs: a ring over the scale-up ports. Of an engine over several servers: a reduce-scatter
+// inside each, an all-reduce of each part between them over the NICs, up and down a tree of messages, and a gather.
+void set_reduce(const ClusterSpec& cluster, std::uint32_t tp, KernelModel& model) {
+  model.reduce = Duration{8'000'000};
+  if (tp <= 1) return;
+  const double inside = std::min(tp, cluster.gpus_per_server);
+  const double servers = tp / inside;
+  double per_byte = 2.0 * (inside - 1.0) / (inside * cluster.scale_up.of_gpu().bytes_per_second);
+  if (servers > 1.0) {
+    per_byte += 2.0 * (servers - 1.0) / (servers * inside * cluster.nic.per_port.bytes_per_second * cluster.nic.ports);
+    const auto messages = 2 * static_cast<std::int64_t>(std::ceil(std::log2(servers)));
+    model.reduce += (cluster.nic.latency + cluster.nic.message_overhead) * messages;
+  }
+  model.reduce_rate = {1.0 / per_byte};
+}
 
 OperatorTimes operator_times_of(const JsonReader* section, const TimesFile& file, const GpuSpec& gpu) {
   if (file.tables) return in_section(*section, {}, [&] { return operator_times(gpu.name, {}); });
@@ -90,9 +108,7 @@ std::shared_ptr<const serving::StepTime> step_times(const std::optional<JsonRead
                                                     const serving::ServedModel& served, const serving::EngineSpec& engine,
                                                     const ServingContext& context) {
   TimesFile file;
-  const double ports = context.cluster.scale_up.of_gpu().bytes_per_second;
-  file.model.reduce = Duration{8'000'000};
-  if (served.tp > 1) file.model.reduce_rate = {ports * served.tp / (2.0 * (served.tp - 1))};
+  set_reduce(context.cluster, served.tp, file.model);
   if (section) fields::read(*section, kServingTimesSection, &file, &context);
   if (file.law) return std::make_shared<serving::LinearStepTime>(*file.law);
   file.model.layers = served.model.layers;

@@ -48,7 +48,8 @@ Json rl_json(const RlResult& rl) {
                          {"slot_use", step.slot_use},
                          {"staleness_mean", step.staleness},
                          {"staleness_most", step.most_stale},
-                         {"dropped", step.dropped}});
+                         {"dropped", step.dropped},
+                         {"optimizer_steps", step.optimizer_steps}});
   }
   Json staleness = Json::array();
   for (const std::uint64_t samples : rl.staleness) staleness.push_back(samples);
@@ -57,6 +58,11 @@ Json rl_json(const RlResult& rl) {
   return Json{{"samples", rl.samples},
               {"steps", std::move(steps)},
               {"staleness", std::move(staleness)},
+              {"made_again", rl.made_again},
+              {"kv", Json{{"prompt_tokens", rl.prompt_tokens},
+                          {"cached_tokens", rl.cached_tokens},
+                          {"preemptions", rl.preemptions},
+                          {"recomputed_tokens", rl.recomputed_tokens}}},
               {"tools", Json{{"calls", rl.tool_calls},
                              {"hits", rl.tool_hits},
                              {"hit_share", share_of(rl.tool_hits, rl.tool_calls)},
@@ -72,9 +78,9 @@ std::vector<std::pair<std::string, std::string>> rl_lines(const RlResult& rl) {
   const double seconds = mean_of(rl, [](const RlStep& s) { return to_seconds(s.step); });
   const double tokens = mean_of(rl, [](const RlStep& s) { return s.response_tokens; });
   std::vector<std::pair<std::string, std::string>> lines{
-      {"reinforcement learning step", time(&RlStep::step)},
+      {"step of reinforcement", time(&RlStep::step)},
       {"  generation", time(&RlStep::generation)},
-      {"    after nine tenths of responses", time(&RlStep::tail)},
+      {"    its last tenth", time(&RlStep::tail)},
       {"  log-probabilities", time(&RlStep::log_probabilities)},
       {"  training", time(&RlStep::training)},
       {"  refit", time(&RlStep::refit)},

@@ -4,7 +4,6 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -12,16 +11,26 @@ namespace photonrail::rl {
 
 namespace {
 
-constexpr std::uint64_t kNoPrompt = std::numeric_limits<std::uint64_t>::max();
+/// What a timer is for: the lowest bits of its token.
+enum TimerKind : std::uint64_t { kAnswered, kScored, kFails, kIsBack };
+constexpr int kTimerBits = 2;
+/// Tokens of runs: the kind, the engine, its failures before.
+constexpr int kKindBits = 3;
+constexpr int kEngineBits = 24;
 
-/// What a timer is for: the lowest bit of its token.
-constexpr std::uint64_t kToolTimer = 0;
-constexpr std::uint64_t kRewardTimer = 1;
+std::uint64_t timer(TimerKind kind, std::uint64_t of) { return of << kTimerBits | kind; }
 
 std::vector<RankId> rank_range(std::uint32_t first, std::uint32_t count) {
   std::vector<RankId> ranks;
   for (std::uint32_t r = first; r < first + count; ++r) ranks.emplace_back(r);
   return ranks;
+}
+
+void add(serving::BatchTotals& sum, const serving::BatchTotals& totals) {
+  sum.prompt_tokens += totals.prompt_tokens;
+  sum.cached_tokens += totals.cached_tokens;
+  sum.preemptions += totals.preemptions;
+  sum.recomputed_tokens += totals.recomputed_tokens;
 }
 
 }  // namespace
@@ -40,23 +49,34 @@ std::shared_ptr<const TaskGraph> refit_graph(const RlSpec& spec) {
 
 RlAgent::RlAgent(RlSpec spec, std::shared_ptr<const TaskGraph> refit)
     : spec_(std::move(spec)),
-      cost_(spec_),
+      batching_(batching_of(spec_)),
       schedule_(spec_.mode),
       rollouts_(spec_),
       recorder_(spec_),
       tools_(spec_.tools ? std::make_unique<ToolCache>(*spec_.tools, spec_.seed) : nullptr),
-      prompt_of_(spec_.generation.engines, kNoPrompt),
-      at_tools_(spec_.generation.engines),
+      training_(spec_.training),
       refit_(std::move(refit)) {
-  // Samples come to an engine that runs only between two runs: where samples may come, runs are short.
-  const bool steady = !spec_.tools && !spec_.mode.partial;
-  const GenerationLimits limits{spec_.generation.max_sequences, kv_tokens(spec_),
-                                steady ? 0u : spec_.generation.longest_run};
-  engines_.assign(spec_.generation.engines, GenerationEngine(cost_, limits));
+  engines_.reserve(spec_.generation.engines);
+  for (std::uint32_t e = 0; e < spec_.generation.engines; ++e)
+    engines_.push_back({.generation = new_engine(e), .number = e});
+  // All engines look at what a failure leaves to them.
+  for (const EngineFailure& failure : spec_.generation.failures) {
+    for (Engine& engine : engines_) engine.changes.insert(failure.at);
+  }
+}
+
+GenerationEngine RlAgent::new_engine(std::uint32_t number) const {
+  return {batching_, *spec_.generation.times, spec_.seed + number};
 }
 
 RlResult RlAgent::result() const {
   RlResult result = recorder_.result();
+  serving::BatchTotals totals = totals_;
+  for (const Engine& engine : engines_) add(totals, engine.generation.totals());
+  result.prompt_tokens = totals.prompt_tokens;
+  result.cached_tokens = totals.cached_tokens;
+  result.preemptions = totals.preemptions;
+  result.recomputed_tokens = totals.recomputed_tokens;
   if (tools_) {
     result.tool_calls = tools_->calls();
     result.tool_hits = tools_->hits();
@@ -70,25 +90,48 @@ std::vector<std::string> RlAgent::kinds() const {
 }
 
 std::vector<std::string> RlAgent::waiting() const {
+  std::uint32_t at_tools = 0;
+  std::uint32_t down = 0;
+  for (const Engine& engine : engines_) {
+    at_tools += engine.at_tools;
+    down += engine.up ? 0 : 1;
+  }
   return {"training step " + std::to_string(schedule_.version() + 1) + " of " + std::to_string(spec_.mode.steps) + ": " +
           core::counted(schedule_.in_flight(), "response") + " in flight, " + std::to_string(schedule_.queued()) +
           " complete, of the " + std::to_string(spec_.mode.batch) + " that it needs; " +
-          core::counted(std::accumulate(at_tools_.begin(), at_tools_.end(), 0u), "response") + " at tools"};
+          core::counted(at_tools, "response") + " at tools" +
+          (down > 0 ? "; " + std::to_string(down) + " of " + core::counted(engines_.size(), "engine") + " failed" : "")};
 }
 
 void RlAgent::on(const WorkEvent& event, WorkSink& sink) {
-  if (event.kind == WorkEvent::Kind::kLaunchDone) launched(event, sink);
-  if (event.kind == WorkEvent::Kind::kTimer) {
-    const std::uint64_t sample = event.token >> 1;
-    if ((event.token & 1) == kRewardTimer) {
-      schedule_.complete(sample);
-      rollouts_.of(sample).completed = sink.now();
-    } else {
-      answer(sample);
+  if (event.kind == WorkEvent::Kind::kBegin) {
+    for (std::size_t f = 0; f < spec_.generation.failures.size(); ++f) {
+      sink.wake_at(spec_.generation.failures[f].at, timer(kFails, f));
     }
   }
+  if (event.kind == WorkEvent::Kind::kLaunchDone) launched(event, sink);
+  if (event.kind == WorkEvent::Kind::kTimer) told(event, sink);
   act(sink);
   start_engines(sink);
+}
+
+void RlAgent::told(const WorkEvent& event, WorkSink& sink) {
+  const std::uint64_t of = event.token >> kTimerBits;
+  switch (event.token & ((1u << kTimerBits) - 1)) {
+    case kAnswered:
+      return answer(of, sink.now());
+    case kScored:
+      schedule_.complete(of);
+      rollouts_.of(of).completed = sink.now();
+      return;
+    case kFails: {
+      const EngineFailure& failure = spec_.generation.failures[of];
+      return fail(engines_[failure.engine], failure, sink);
+    }
+    default:
+      engines_[of].up = true;
+      place_lost();
+  }
 }
 
 // A refit goes before training and training before new samples, so that they have the newest weights.
@@ -103,21 +146,28 @@ void RlAgent::act(WorkSink& sink) {
   if (const std::uint64_t samples = schedule_.may_begin(); samples > 0) begin_samples(samples, sink);
 }
 
+std::vector<RlAgent::Engine*> RlAgent::idlest_first() {
+  std::vector<Engine*> order;
+  for (Engine& engine : engines_) {
+    if (engine.up) order.push_back(&engine);
+  }
+  const auto load = [](const Engine* e) { return e->generation.samples() + e->at_tools; };
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return load(a) < load(b); });
+  return order;
+}
+
 // In contiguous parts, so that the responses of a prompt share an engine; single ones to where the fewest are.
 void RlAgent::begin_samples(std::uint64_t samples, WorkSink& sink) {
-  std::vector<std::uint32_t> order(engines_.size());
-  std::iota(order.begin(), order.end(), 0u);
-  const auto load = [this](std::uint32_t e) { return engines_[e].running() + engines_[e].waiting() + at_tools_[e]; };
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return load(a) < load(b); });
+  const std::vector<Engine*> order = idlest_first();
+  if (order.empty()) return;
   const std::uint64_t parts = std::min<std::uint64_t>(samples, order.size());
   std::uint64_t sample = schedule_.begin(samples);
   for (std::uint64_t part = 0; part < parts; ++part) {
-    const std::uint32_t engine = order[part];
+    Engine& engine = *order[part];
     const auto count = static_cast<std::uint64_t>(share({static_cast<std::int64_t>(samples)}, parts, part).count);
     for (std::uint64_t i = 0; i < count; ++i, ++sample) {
-      const bool shared = std::exchange(prompt_of_[engine], rollouts_.prompt(sample)) == rollouts_.prompt(sample);
-      rollouts_.begin(engine, sink.now());
-      engines_[engine].add(rollouts_.stretch(sample, shared ? 0.0 : spec_.prompts.tokens));
+      rollouts_.begin(engine.number, schedule_.engine_version(), sink.now());
+      engine.generation.add(rollouts_.stretch(sample));
     }
   }
 }
@@ -125,50 +175,57 @@ void RlAgent::begin_samples(std::uint64_t samples, WorkSink& sink) {
 void RlAgent::start_engines(WorkSink& sink) {
   if (schedule_.refitting() || schedule_.may_refit()) return;  // in-flight samples pause
   const std::uint32_t ranks = spec_.generation.engine.ranks;
-  for (std::uint32_t e = 0; e < engines_.size(); ++e) {
-    if (engines_[e].busy()) continue;
-    const auto time = engines_[e].begin_run();
-    recorder_.engine(e, time.has_value(), at_tools_[e] > 0, sink.now());
-    if (time) compute(spec_.first_engine() + e * ranks, ranks, *time, kGenerate, sink, e);
+  for (Engine& engine : engines_) {
+    if (engine.generation.busy() || !engine.up) continue;
+    engine.changes.erase(engine.changes.begin(), engine.changes.upper_bound(sink.now()));
+    serving::RunLimit limit;
+    if (!engine.changes.empty()) limit.until = *engine.changes.begin();
+    // Where new samples may come at any time, runs are short.
+    if (spec_.mode.partial) limit.max_steps = spec_.generation.longest_run;
+    const auto time = engine.generation.begin_run(sink.now(), limit);
+    recorder_.engine(engine.number, time.has_value(), engine.at_tools > 0, sink.now());
+    if (!time) continue;
+    compute(spec_.first_engine() + engine.number * ranks, ranks, *time, kGenerate, sink,
+            std::uint64_t{engine.failures} << kEngineBits | engine.number);
   }
 }
 
 void RlAgent::compute(std::uint32_t first, std::uint32_t ranks, Duration time, Kind kind, WorkSink& sink,
                       std::uint64_t token) {
-  sink.compute(rank_range(first, ranks), time, {kind, token << 3 | kind},
+  sink.compute(rank_range(first, ranks), time, {kind, token << kKindBits | kind},
                kind == kOffload || kind == kReload ? Stream::kHost : Stream::kGpu);
 }
 
 void RlAgent::launched(const WorkEvent& event, WorkSink& sink) {
-  const std::uint32_t training = spec_.training.layout.ranks;
-  switch (event.token & 7) {
-    case kGenerate:
-      return end_run(static_cast<std::uint32_t>(event.token >> 3), sink);
+  const std::uint64_t token = event.token >> kKindBits;
+  switch (event.token & ((1u << kKindBits) - 1)) {
+    case kGenerate: {
+      const auto engine = static_cast<std::uint32_t>(token & ((1u << kEngineBits) - 1));
+      if (engines_[engine].failures == token >> kEngineBits) end_run(engine, sink);
+      return;
+    }
     case kOffload:
-      return compute(0, training, log_probability_time(spec_, tokens_) + spec_.other, kLogProbabilities, sink);
+      return prepare(sink);
     case kLogProbabilities:
-      recorder_.training_begins(sink.now());
-      return compute(0, training, training_time(spec_, tokens_), kTrain, sink);
+      return train_next(sink);
     case kTrain:
-      recorder_.training_ends(sink.now());
-      if (offload_time() > Duration{}) return compute(0, spec_.ranks(), offload_time(), kReload, sink);
-      return schedule_.trained();
+      recorder_.optimizer_step();
+      return train_next(sink);
     case kReload:
       return schedule_.trained();
     default:
       schedule_.refitted();
       recorder_.refit_ends(sink.now());
-      for (GenerationEngine& engine : engines_) {
-        if (spec_.refit.kv_after == KvAfter::kRecomputed) engine.recompute();
+      for (Engine& engine : engines_) {
+        if (spec_.refit.kv_after == KvAfter::kRecomputed) engine.generation.recompute();
       }
-      // Prefixes of prompts were computed with other weights.
-      std::fill(prompt_of_.begin(), prompt_of_.end(), kNoPrompt);
   }
 }
 
 void RlAgent::end_run(std::uint32_t engine, WorkSink& sink) {
-  for (const std::uint64_t sample : engines_[engine].end_run()) {
+  for (const std::uint64_t sample : engines_[engine].generation.end_run()) {
     if (rollouts_.advance(sample)) {
+      engines_[engine].generation.release(sample);
       if (tools_) tools_->end(sample);
       score(sample, sink);
     } else {
@@ -186,36 +243,106 @@ void RlAgent::score(std::uint64_t sample, WorkSink& sink) {
   }
   const Time end = from + spec_.rewards.response;
   if (spec_.rewards.workers > 0) reward_ends_.push(end);
-  sink.wake_at(end, sample << 1 | kRewardTimer);
+  sink.wake_at(end, timer(kScored, sample));
 }
 
+// KV that is swapped leaves while the tool runs, and comes back after it.
 void RlAgent::call_tool(std::uint64_t sample, WorkSink& sink) {
-  const std::uint32_t engine = rollouts_.of(sample).engine;
-  ++at_tools_[engine];
-  if (spec_.waiting_kv == WaitingKv::kStays) engines_[engine].keep(rollouts_.room(sample));
-  sink.wake_at(tools_->call(sample, rollouts_.prompt(sample), sink.now()).at, sample << 1 | kToolTimer);
+  Engine& engine = engines_[rollouts_.of(sample).engine];
+  ++engine.at_tools;
+  Time at = tools_->call(sample, rollouts_.prompt(sample), sink.now()).at;
+  if (spec_.waiting_kv != WaitingKv::kStays) engine.generation.release(sample);
+  if (spec_.waiting_kv == WaitingKv::kSwapped) {
+    const double bytes = kv_bytes(spec_) * rollouts_.context(sample);
+    const Duration move = transfer_time(Bytes{static_cast<std::int64_t>(bytes)}, spec_.swap_rate);
+    at = std::max(at, sink.now() + move) + move;
+  }
+  rollouts_.of(sample).answer_due = at;
+  engine.changes.insert(at);
+  sink.wake_at(at, timer(kAnswered, sample));
 }
 
-void RlAgent::answer(std::uint64_t sample) {
-  const std::uint32_t engine = rollouts_.of(sample).engine;
-  --at_tools_[engine];
-  const bool stays = spec_.waiting_kv == WaitingKv::kStays;
-  if (stays) engines_[engine].drop(rollouts_.room(sample));
-  engines_[engine].add(rollouts_.stretch(sample, stays ? spec_.tools->result_tokens : rollouts_.context(sample)));
+// An answer to a sample that has been made again since is no answer.
+void RlAgent::answer(std::uint64_t sample, Time now) {
+  Rollout& rollout = rollouts_.of(sample);
+  if (rollout.answer_due != now) return;
+  rollout.answer_due = Time::never();
+  Engine& engine = engines_[rollout.engine];
+  --engine.at_tools;
+  Stretch stretch = rollouts_.stretch(sample);
+  // The last token before the call has no KV yet.
+  if (spec_.waiting_kv == WaitingKv::kSwapped) stretch.brought = stretch.context - spec_.tools->result_tokens - 1;
+  engine.generation.add(stretch);
+}
+
+// What it had is made by others from the beginning. Complete responses have left it.
+void RlAgent::fail(Engine& engine, const EngineFailure& failure, WorkSink& sink) {
+  if (!engine.up) return;
+  engine.up = false;
+  ++engine.failures;
+  engine.at_tools = 0;
+  add(totals_, engine.generation.totals());
+  engine.generation = new_engine(engine.number);
+  recorder_.engine(engine.number, false, false, sink.now());
+  std::uint64_t lost = 0;
+  for (std::uint64_t sample = 0; sample < rollouts_.count(); ++sample) {
+    Rollout& rollout = rollouts_.of(sample);
+    if (rollout.engine != engine.number || rollout.done == rollout.total) continue;
+    rollout.answer_due = Time::never();
+    if (tools_) tools_->end(sample);
+    lost_.push_back(sample);
+    ++lost;
+  }
+  recorder_.made_again(lost);
+  if (failure.lasts) sink.wake_at(sink.now() + *failure.lasts, timer(kIsBack, engine.number));
+  place_lost();
+}
+
+// One after another to where the fewest are.
+void RlAgent::place_lost() {
+  for (const std::uint64_t sample : std::exchange(lost_, {})) {
+    const std::vector<Engine*> order = idlest_first();
+    if (order.empty()) {
+      lost_.push_back(sample);
+      continue;
+    }
+    rollouts_.again(sample, order.front()->number, schedule_.engine_version());
+    schedule_.again(sample);
+    order.front()->generation.add(rollouts_.stretch(sample));
+  }
 }
 
 void RlAgent::train(WorkSink& sink) {
   const TakenBatch taken = schedule_.train();
-  tokens_ = static_cast<double>(taken.samples.size()) * spec_.prompts.tokens;
-  for (const std::uint64_t sample : taken.samples) tokens_ += rollouts_.of(sample).total;
+  std::vector<std::uint32_t> tokens;
+  for (const std::uint64_t sample : taken.samples) tokens.push_back(spec_.prompts.tokens + rollouts_.of(sample).total);
+  training_.take(tokens);
   recorder_.takes(taken, rollouts_, sink.now());
-  const std::uint32_t training = spec_.training.layout.ranks;
   if (offload_time() > Duration{}) return compute(0, spec_.ranks(), offload_time(), kOffload, sink);
-  compute(0, training, log_probability_time(spec_, tokens_) + spec_.other, kLogProbabilities, sink);
+  prepare(sink);
+}
+
+void RlAgent::prepare(WorkSink& sink) {
+  if (spec_.other > Duration{}) return compute(0, spec_.training.ranks(), spec_.other, kLogProbabilities, sink);
+  train_next(sink);
+}
+
+void RlAgent::train_next(WorkSink& sink) {
+  const auto next = training_.next();
+  if (!next) return trained(sink);
+  if (next->trains) recorder_.training_begins(sink.now());
+  const Kind kind = next->trains ? kTrain : kLogProbabilities;
+  sink.launch({next->graph, rank_range(0, spec_.training.ranks())}, {kind, kind});
+}
+
+void RlAgent::trained(WorkSink& sink) {
+  recorder_.training_ends(sink.now());
+  if (offload_time() > Duration{}) return compute(0, spec_.ranks(), offload_time(), kReload, sink);
+  schedule_.trained();
 }
 
 bool RlAgent::engines_stand() const {
-  return std::none_of(engines_.begin(), engines_.end(), [](const GenerationEngine& e) { return e.busy(); });
+  return std::none_of(engines_.begin(), engines_.end(), [](const Engine& e) { return e.generation.busy(); });
 }
 
 Duration RlAgent::offload_time() const {

@@ -1,8 +1,9 @@
-// Runs a reinforcement learning job: engines generate in runs of equal steps, training ranks compute log-probabilities and
-// train, and a refit is an operation on the fabric. What begins when, the schedule decides.
+// Runs a reinforcement learning job: engines generate in runs of steps, training ranks launch the graphs of a training job,
+// and a refit is an operation on the fabric. What begins when, the schedule decides.
 #pragma once
 
 #include "photonrail/workload/agent.hpp"
+#include "rl/generation_engine.hpp"
 #include "rl/recorder.hpp"
 #include "rl/rollouts.hpp"
 #include "rl/schedule.hpp"
@@ -12,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <queue>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,34 +30,52 @@ class RlAgent : public WorkloadAgent {
   [[nodiscard]] std::vector<std::string> kinds() const override;
   [[nodiscard]] RlResult result() const;
 
- private:
   enum Kind : std::uint32_t { kGenerate, kOffload, kLogProbabilities, kTrain, kReload, kRefit };
 
+ private:
+  /// An engine with what the agent knows of it.
+  struct Engine {
+    GenerationEngine generation;
+    std::uint32_t number = 0;
+    std::uint32_t failures = 0;  ///< so many runs of it are lost
+    bool up = true;
+    std::uint32_t at_tools = 0;     ///< samples that wait for tools
+    std::multiset<Time> changes{};  ///< times at which it is known to get samples back, or to fail
+  };
+
+  void told(const WorkEvent& event, WorkSink& sink);
   void act(WorkSink& sink);
   void begin_samples(std::uint64_t samples, WorkSink& sink);
+  [[nodiscard]] std::vector<Engine*> idlest_first();
   void start_engines(WorkSink& sink);
   void end_run(std::uint32_t engine, WorkSink& sink);
   void score(std::uint64_t sample, WorkSink& sink);
   void call_tool(std::uint64_t sample, WorkSink& sink);
-  void answer(std::uint64_t sample);
+  void answer(std::uint64_t sample, Time now);
+  void fail(Engine& engine, const EngineFailure& failure, WorkSink& sink);
+  void place_lost();
   void train(WorkSink& sink);
+  void prepare(WorkSink& sink);
+  void train_next(WorkSink& sink);
   void compute(std::uint32_t first, std::uint32_t ranks, Duration time, Kind kind, WorkSink& sink, std::uint64_t token = 0);
   void launched(const WorkEvent& event, WorkSink& sink);
+  void trained(WorkSink& sink);
+  [[nodiscard]] GenerationEngine new_engine(std::uint32_t number) const;
   [[nodiscard]] bool engines_stand() const;
   [[nodiscard]] Duration offload_time() const;
 
   const RlSpec spec_;
-  RooflineCost cost_;
+  const serving::EngineSpec batching_;
   Schedule schedule_;
   Rollouts rollouts_;
   Recorder recorder_;
   std::unique_ptr<ToolCache> tools_;
-  std::vector<GenerationEngine> engines_;
-  std::vector<std::uint64_t> prompt_of_;  ///< by engine: of the last sample that came, whose KV the next one shares
-  std::vector<std::uint32_t> at_tools_;   ///< by engine: samples that wait for tools
+  TrainingLaunches training_;
+  std::vector<Engine> engines_;
+  std::vector<std::uint64_t> lost_;                                           ///< samples that no engine has
+  serving::BatchTotals totals_;                                               ///< of engines that failed
   std::priority_queue<Time, std::vector<Time>, std::greater<>> reward_ends_;  ///< of workers that are busy
   std::shared_ptr<const TaskGraph> refit_;
-  double tokens_ = 0.0;  ///< of the batch that is trained, prompts included
 };
 
 /// The graph of a refit: all ranks of both layouts, in the order of the job.

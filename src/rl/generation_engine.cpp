@@ -2,61 +2,81 @@
 
 #include "photonrail/error.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace photonrail::rl {
 
-// In the order of coming. One that does not fit keeps those behind it waiting.
-void GenerationEngine::admit() {
-  while (!waiting_.empty() && running_.size() < limits_.sequences) {
-    const GenerationRequest& next = waiting_.front();
-    const bool alone = running_.empty() && kept_ == 0.0;
-    if (!alone && room_ + kept_ + next.room > limits_.kv_tokens) return;
-    running_.push({steps_ + next.tokens, next.sample, next.room, next.cached + next.tokens});
-    room_ += next.room;
-    cached_ += next.cached;
-    fresh_ += next.fresh;
-    waiting_.pop_front();
+namespace {
+
+// The finaliser of SplitMix64 (Steele et al., OOPSLA 2014), as serving's contents have it.
+std::uint64_t prefix_key(std::uint64_t prefix, std::uint64_t block) {
+  std::uint64_t x = (prefix + 1) * 0x9e3779b97f4a7c15U ^ (block + 1) * 0xd1342543de82ef95U;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+GenerationEngine::GenerationEngine(const serving::EngineSpec& spec, const serving::StepTime& times, std::uint64_t seed)
+    : batch_(spec, times, RandomStream(seed, "drafts")) {}
+
+void GenerationEngine::add(const Stretch& stretch) {
+  release(stretch.sample);
+  serving::Request request;
+  request.id = request.content = stretch.sample;
+  request.prompt = stretch.context;
+  request.output = stretch.tokens;
+  const std::uint32_t block = batch_.scheduler().spec().block_tokens;
+  for (std::uint32_t b = 0; (b + 1) * block <= stretch.prompt; ++b) {
+    request.keys.push_back(prefix_key(stretch.prefix, b));
+  }
+  if (stretch.brought > 0) {
+    inbound_.emplace_back(std::move(request), stretch.brought);
+  } else {
+    batch_.scheduler().enqueue(std::move(request));
   }
 }
 
-void GenerationEngine::recompute() { fresh_ += cached_; }
+void GenerationEngine::release(std::uint64_t sample) {
+  const auto kept = kept_.find(sample);
+  if (kept == kept_.end()) return;
+  batch_.scheduler().release(kept->second);
+  kept_.erase(kept);
+}
 
-std::optional<Duration> GenerationEngine::begin_run() {
+std::size_t GenerationEngine::samples() const {
+  const serving::Scheduler& scheduler = batch_.scheduler();
+  return scheduler.running().size() + scheduler.waiting() + inbound_.size();
+}
+
+// First come, first served.
+void GenerationEngine::bring() {
+  serving::Slot slot = 0;
+  while (!inbound_.empty() && batch_.scheduler().reserve(inbound_.front().first, inbound_.front().second, slot)) {
+    batch_.scheduler().deliver(slot);
+    inbound_.pop_front();
+  }
+}
+
+std::optional<Duration> GenerationEngine::begin_run(Time now, const serving::RunLimit& limit) {
   PHOTONRAIL_CHECK(!open_);
-  admit();
-  if (running_.empty()) return std::nullopt;
+  bring();
+  const serving::BatchRun& run = batch_.run(now, limit);
+  if (run.steps == 0) return std::nullopt;
   open_ = true;
-  run_steps_ = running_.top().stop - steps_;
-  if (limits_.longest_run > 0) run_steps_ = std::min<std::uint64_t>(run_steps_, limits_.longest_run);
-  // Each step reads one token more of every sequence. The cost is linear in what is read, or nearly so: the trapezoid's
-  // sum.
-  const auto sequences = static_cast<double>(running_.size());
-  const double last = cached_ + sequences * static_cast<double>(run_steps_ - 1);
-  const double step = (cost_->decode(sequences, cached_) + cost_->decode(sequences, last)) / 2.0;
-  const double prefill = fresh_ > 0.0 ? cost_->prefill(fresh_) : 0.0;
-  fresh_ = 0.0;
-  const double time = prefill + step * static_cast<double>(run_steps_);
-  slot_time_ += time * sequences;
-  return round_up_picoseconds(time);
+  done_.clear();
+  for (const serving::Slot slot : run.finished) {
+    done_.push_back(batch_.scheduler().id(slot));
+    kept_.emplace(done_.back(), slot);
+  }
+  return run.time;
 }
 
 std::vector<std::uint64_t> GenerationEngine::end_run() {
   PHOTONRAIL_CHECK(open_);
   open_ = false;
-  steps_ += run_steps_;
-  const auto made = static_cast<double>(run_steps_) * static_cast<double>(running_.size());
-  generated_ += made;
-  cached_ += made;
-  std::vector<std::uint64_t> done;
-  while (!running_.empty() && running_.top().stop == steps_) {
-    done.push_back(running_.top().sample);
-    room_ -= running_.top().room;
-    cached_ -= running_.top().cached_at_stop;
-    running_.pop();
-  }
-  if (running_.empty()) cached_ = room_ = 0.0;
-  return done;
+  return std::move(done_);
 }
 
 }  // namespace photonrail::rl

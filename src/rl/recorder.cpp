@@ -53,12 +53,14 @@ void Recorder::takes(const TakenBatch& batch, const Rollouts& rollouts, Time now
 }
 
 void Recorder::training_begins(Time now) {
+  if (training_ != Time::never()) return;
   result_.steps.back().log_probabilities = now - taken_;
   training_ = now;
 }
 
 void Recorder::training_ends(Time now) {
   result_.steps.back().training = now - training_;
+  training_ = Time::never();
   trained_ = now;
 }
 

@@ -17,8 +17,11 @@ class Recorder {
 
   /// A batch is taken for training.
   void takes(const TakenBatch& batch, const Rollouts& rollouts, Time now);
+  /// An optimizer step begins: the first of a batch ends its log-probabilities.
   void training_begins(Time now);
+  void optimizer_step() { ++result_.steps.back().optimizer_steps; }
   void training_ends(Time now);
+  void made_again(std::uint64_t samples) { result_.made_again += samples; }
   void refit_begins(Time now) { refit_ = now; }
   void refit_ends(Time now);
   /// The engine begins a run, or stands still, and samples of it may wait for tools.
@@ -29,11 +32,11 @@ class Recorder {
   void close(Time now);
 
   RlResult result_;
-  bool open_ = false;  ///< the last step has not ended
-  Time ended_{};       ///< the step before
-  Time taken_{};       ///< the batch of the open step
-  Time training_{};    ///< its training began
-  Time trained_{};     ///< ... ended
+  bool open_ = false;              ///< the last step has not ended
+  Time ended_{};                   ///< the step before
+  Time taken_{};                   ///< the batch of the open step
+  Time training_ = Time::never();  ///< its training began, and has not ended
+  Time trained_{};                 ///< ... ended
   Time refit_{};
   std::vector<Time> stands_since_;  ///< by engine, for samples at tools; never: it does not
 };

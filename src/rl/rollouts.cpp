@@ -5,11 +5,13 @@
 namespace photonrail::rl {
 
 // The number of calls is geometric; they are spread over the response evenly at random.
-void Rollouts::begin(std::uint32_t engine, Time now) {
+void Rollouts::begin(std::uint32_t engine, std::uint32_t version, Time now) {
   Rollout& rollout = all_.emplace_back();
   rollout.engine = engine;
+  rollout.version = version;
   rollout.begun = now;
-  rollout.total = lengths_.draw(length_draws_);
+  const std::uint64_t room = most_ - spec_.prompts.tokens;
+  rollout.total = static_cast<std::uint32_t>(std::min<std::uint64_t>(lengths_.draw(length_draws_), room));
   if (!spec_.tools || rollout.total < 2) return;
   const double again = spec_.tools->calls / (1.0 + spec_.tools->calls);
   while (call_draws_.uniform() < again) {
@@ -17,22 +19,33 @@ void Rollouts::begin(std::uint32_t engine, Time now) {
   }
   std::sort(rollout.calls.begin(), rollout.calls.end());
   rollout.calls.erase(std::unique(rollout.calls.begin(), rollout.calls.end()), rollout.calls.end());
+  while (!rollout.calls.empty() && rollout.total + std::uint64_t{result_tokens()} * rollout.calls.size() > room) {
+    rollout.calls.pop_back();
+  }
 }
 
-double Rollouts::context(std::uint64_t sample) const {
+void Rollouts::again(std::uint64_t sample, std::uint32_t engine, std::uint32_t version) {
+  Rollout& rollout = all_[sample];
+  rollout.engine = engine;
+  rollout.version = version;
+  rollout.done = rollout.results = 0;
+  rollout.answer_due = Time::never();
+}
+
+std::uint32_t Rollouts::context(std::uint64_t sample) const {
   const Rollout& rollout = all_[sample];
   return spec_.prompts.tokens + rollout.done + rollout.results * result_tokens();
 }
 
-double Rollouts::room(std::uint64_t sample) const {
-  const Rollout& rollout = all_[sample];
-  return spec_.prompts.tokens + rollout.total + static_cast<double>(rollout.calls.size()) * result_tokens();
-}
-
-GenerationRequest Rollouts::stretch(std::uint64_t sample, double fresh) const {
+// Prefixes that other weights computed are no longer found: no run has 2^24 versions.
+Stretch Rollouts::stretch(std::uint64_t sample) const {
   const Rollout& rollout = all_[sample];
   const std::uint32_t stop = rollout.results < rollout.calls.size() ? rollout.calls[rollout.results] : rollout.total;
-  return {.sample = sample, .fresh = fresh, .cached = context(sample), .room = room(sample), .tokens = stop - rollout.done};
+  return {.sample = sample,
+          .prefix = prompt(sample) << 24 | rollout.version,
+          .prompt = spec_.prompts.tokens,
+          .context = context(sample),
+          .tokens = stop - rollout.done};
 }
 
 bool Rollouts::advance(std::uint64_t sample) {

@@ -40,6 +40,8 @@ class Schedule {
   [[nodiscard]] std::uint64_t may_begin() const;
   /// Begins so many samples at once, and returns the number of the first.
   std::uint64_t begin(std::uint64_t samples);
+  /// The sample, which is in flight, is made again with the engines' weights.
+  void again(std::uint64_t sample) { version_of_[sample] = engines_; }
   /// The sample is complete, scored and queued.
   void complete(std::uint64_t sample);
   [[nodiscard]] bool may_train() const;

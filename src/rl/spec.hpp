@@ -4,52 +4,52 @@
 
 #include "collective/refit/refit.hpp"
 #include "photonrail/workload/model.hpp"
-#include "rl/generation_engine.hpp"
 #include "rl/lengths.hpp"
 #include "rl/schedule.hpp"
 #include "rl/tool_cache.hpp"
+#include "rl/training_phase.hpp"
+#include "serving/engine_spec.hpp"
+#include "serving/model_kernels.hpp"
+#include "serving/step_time.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <vector>
 
 namespace photonrail::rl {
 
-/// What a GPU does a second, as the job's phases need it.
-struct DeviceRates {
-  double flops = 989e12;          ///< at the precision of the phase, its efficiency included
-  double memory_bytes = 3.35e12;  ///< a second, its efficiency included
-  double memory = 80e9;           ///< bytes of it
+/// An engine stops: what it had of responses is lost, and others make them from the beginning.
+struct EngineFailure {
+  std::uint32_t engine = 0;
+  Time at{};
+  std::optional<Duration> lasts{};  ///< until it is there again, with weights; none: never
 };
 
 struct GenerationSpec {
-  collective::WeightLayout engine{};
+  collective::WeightLayout engine{};  ///< tensor-parallel in each stage; stages follow each other
   std::uint32_t engines = 1;
-  std::uint32_t max_sequences = 256;  ///< of an engine
-  double memory_share = 0.9;          ///< of a GPU's, for weights and KV
-  std::uint32_t longest_run = 64;     ///< decode steps after which an engine looks at what has come
-  double weight_bytes = 2.0;          ///< of a parameter
+  serving::EngineSpec batching{};  ///< blocks 0: those that the memory has
+  double memory_share = 0.9;       ///< of a GPU's, for weights, KV and what is reserved
+  double reserved = 2e9;           ///< bytes of a GPU, for activations and the framework
+  Bandwidth swap_rate{};           ///< of preempted KV, where batching swaps it
+  double weight_bytes = 2.0;       ///< of a parameter
   double kv_element_bytes = 2.0;
-  double efficiency = 0.5;         ///< share of the peak that prefill reaches
-  double memory_efficiency = 0.8;  ///< share of the memory's bandwidth that decode reaches
-  Duration step{};  ///< fixed part of a decode step: host, launches, messages of tensor and expert parallelism
+  std::shared_ptr<const serving::StepTime> times{};
+  std::uint32_t longest_run = 64;  ///< asynchronous: decode steps after which an engine looks at what has come
+  std::vector<EngineFailure> failures{};
 
   [[nodiscard]] std::uint32_t ranks() const { return engines * engine.ranks; }
 };
 
-struct TrainingPhase {
-  collective::WeightLayout layout{};
-  double efficiency = 0.3;         ///< share of the peak that training reaches, pipeline bubbles and communication included
-  double passes = 2.0;             ///< forward passes beside training: log-probabilities of the policy, of a reference
-  bool critic = false;             ///< a second model of the size is trained, and values the answers
-  double recompute = 0.0;          ///< forward passes that training repeats
-  std::uint32_t mini_batches = 1;  ///< optimizer steps
-  Duration optimizer{};            ///< of each
-};
-
 enum class KvAfter : std::uint8_t { kKept, kRecomputed };
 /// What becomes of the KV of a sample that waits for a tool.
-enum class WaitingKv : std::uint8_t { kStays, kDropped };
+enum class WaitingKv : std::uint8_t {
+  kStays,    ///< its blocks are held
+  kSwapped,  ///< its blocks are free once it is on the host or a peer, and it comes back before the sample goes on
+  kDropped   ///< its blocks are free; what others have not taken until it goes on is found, the rest computed again
+};
 
 /// What is asked: each prompt is answered several times.
 struct PromptSpec {
@@ -82,52 +82,34 @@ struct RlSpec {
   PromptSpec prompts{};
   ModeSpec mode{};  ///< its batch is prompts x responses
   GenerationSpec generation{};
-  TrainingPhase training{};
+  TrainingPhase training{};  ///< its model is that of the job
   RewardSpec rewards{};
   std::optional<ToolSpec> tools{};
   WaitingKv waiting_kv = WaitingKv::kStays;
+  Bandwidth swap_rate = Bandwidth::from_gb_per_s(25);  ///< of waiting KV, from all ranks of an engine together, each way
   RefitPhase refit{};
   OffloadSpec offload{};
-  DeviceRates device{};  ///< peaks
+  double memory = 80e9;  ///< bytes of a GPU
   Duration other{};      ///< of each step: data, scheduling
   std::uint64_t seed = 1;
 
   [[nodiscard]] std::uint32_t ranks() const {
-    return mode.shared ? std::max(training.layout.ranks, generation.ranks()) : training.layout.ranks + generation.ranks();
+    return mode.shared ? std::max(training.ranks(), generation.ranks()) : training.ranks() + generation.ranks();
   }
   /// The first rank of the engines.
-  [[nodiscard]] std::uint32_t first_engine() const { return mode.shared ? 0 : training.layout.ranks; }
+  [[nodiscard]] std::uint32_t first_engine() const { return mode.shared ? 0 : training.ranks(); }
   /// Throws ConfigError whose `where` is the field.
   void validate() const;
 };
 
-/// Bytes of KV that a token has in all layers.
-[[nodiscard]] double kv_bytes(const ModelSpec& model, double element_bytes);
+/// What engines serve.
+[[nodiscard]] serving::ServedModel served_model(const RlSpec& spec);
 /// Tokens of KV that an engine holds beside its weights; at most 0 where the weights do not fit.
 [[nodiscard]] double kv_tokens(const RlSpec& spec);
+/// What `spec.generation.batching` is with the blocks of kv_tokens(), where it has none.
+[[nodiscard]] serving::EngineSpec batching_of(const RlSpec& spec);
+/// Bytes of KV that a token has, all ranks of an engine together.
+[[nodiscard]] double kv_bytes(const RlSpec& spec);
 [[nodiscard]] collective::RefitSpec refit_spec(const RlSpec& spec);
-/// Of forward passes, training and the critic over so many tokens, on all training ranks together.
-[[nodiscard]] Duration log_probability_time(const RlSpec& spec, double tokens);
-[[nodiscard]] Duration training_time(const RlSpec& spec, double tokens);
-
-/// The roofline of an engine's decode step: the weights that its sequences need once, their KV, and their FLOPs.
-class RooflineCost final : public GenerationCost {
- public:
-  explicit RooflineCost(const RlSpec& spec);
-  [[nodiscard]] double decode(double sequences, double cached) const override;
-  [[nodiscard]] double prefill(double tokens) const override;
-
- private:
-  double dense_bytes_ = 0.0;   ///< a rank reads in each step
-  double expert_bytes_ = 0.0;  ///< a rank reads where every expert is used
-  double experts_ = 0.0;
-  double top_k_ = 0.0;
-  double kv_bytes_ = 0.0;  ///< a rank reads for a token of the engine
-  double flops_ = 0.0;     ///< of a token, on each rank
-  double fixed_ = 0.0;
-  double flops_rate_ = 1.0;
-  double prefill_rate_ = 1.0;
-  double memory_rate_ = 1.0;
-};
 
 }  // namespace photonrail::rl

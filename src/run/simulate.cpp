@@ -6,6 +6,7 @@
 #include "run/notes.hpp"
 #include "run/peak_memory.hpp"
 #include "run/plausibility.hpp"
+#include "run/refit_check.hpp"
 #include "run/rehearsals.hpp"
 #include "run/shared_cluster.hpp"
 
@@ -50,6 +51,7 @@ RunResult run_once(const Scenario& scenario, WorkloadAgent* agent, std::span<Obs
   run::describe(scenario, registries, result);
   if (agent != nullptr || scenario.workload != nullptr) run::check_decided(scenario, registries);
   if (scenario.jobs.empty()) {
+    run::check_refit(scenario, registries);
     run::run_job({scenario, registries, scenario.run, observers, agent}, result);
     run::check_first_step(scenario, result);
   } else {

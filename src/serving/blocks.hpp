@@ -51,6 +51,8 @@ class KvBlocks {
   /// The last block first, so that the beginning of a prompt is lost last. The content of a free block stays until it is
   /// taken.
   void release(HeldBlocks& held);
+  /// No block's content is found from now on; who holds blocks keeps them.
+  void forget_contents();
 
  private:
   struct Block {

@@ -33,10 +33,7 @@ std::optional<Duration> EngineRun::begin_step(Time now) {
   kind_ = step.prefills == 0 ? &result_.decode : step.decodes == 0 ? &result_.prefill : &result_.mixed;
   ++result_.steps;
   batch_ += step.sequences;
-  const EngineSpec& engine = pool_->engine;
-  Duration time = pool_->times->of(step) + engine.swap_block * step.swapped_blocks;
-  if (step.decode_tokens > step.decodes) time += engine.speculation.draft * engine.speculation.drafts;
-  return time;
+  return step_duration(*pool_->times, pool_->engine, step);
 }
 
 const StepEnd& EngineRun::end_step(Time now) {

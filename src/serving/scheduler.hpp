@@ -105,6 +105,8 @@ class Scheduler {
   [[nodiscard]] std::uint32_t cached_tokens(const Request& request) const;
   /// Frees what a finished request holds.
   void release(Slot slot);
+  /// All KV is lost: requests compute theirs again, and no content is found. REQUIRES: no step is open.
+  void lose_kv();
 
   /// The next step; empty where nothing can run. REQUIRES: the step before has ended.
   const Step& next();

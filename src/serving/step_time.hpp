@@ -33,6 +33,13 @@ class LinearStepTime final : public StepTime {
   LinearLaw law_;
 };
 
+/// A step with what its batching adds: swaps, and drafts that are proposed for all requests at once.
+[[nodiscard]] inline Duration step_duration(const StepTime& times, const EngineSpec& engine, const Step& step) {
+  Duration time = times.of(step) + engine.swap_block * step.swapped_blocks;
+  if (step.decode_tokens > step.decodes) time += engine.speculation.draft * engine.speculation.drafts;
+  return time;
+}
+
 /// What the host adds, as constants that the caller states.
 struct HostTimes {
   Duration step{};      ///< each step

@@ -5,6 +5,7 @@
 #include "workload/weights.hpp"
 
 #include "photonrail/config.hpp"
+#include "photonrail/error.hpp"
 #include "photonrail/workload/model.hpp"
 
 #include <gtest/gtest.h>
@@ -130,6 +131,25 @@ TEST(RefitTimes, RingsDoNotKnowTheNumberOfEngines) {
     return to_seconds(refit_time({.spec = qwen3_235b(engines, RefitWay::kRingPerRail, 256), .gpus_per_server = 8}));
   };
   EXPECT_NEAR(seconds(14) / seconds(2), 1.0, 0.05);
+}
+
+// Four circuits from the root's only port, or to several engines at once, cannot be: one sentence before the run. In
+// matchings they can.
+TEST(RefitTimes, CircuitsThatOnePortCannotHaveAreRefused) {
+  const auto on_circuits = [](RefitWay way) {
+    return RefitRun{.spec = model_of(8'000'000, {.ranks = 4, .tp = 4}, {.ranks = 2, .tp = 2}, 2, way),
+                    .reconfiguration = ms(1)};
+  };
+  for (const RefitWay way : {RefitWay::kFunnel, RefitWay::kSharded}) {
+    try {
+      run_refit(on_circuits(way));
+      FAIL() << "was not refused";
+    } catch (const ConfigError& error) {
+      EXPECT_NE(std::string(error.what()).find("circuits at once of a NIC, which has 1 port"), std::string::npos)
+          << error.what();
+    }
+  }
+  EXPECT_GT(refit_time(on_circuits(RefitWay::kShardedMatchings)), us(40));
 }
 
 }  // namespace

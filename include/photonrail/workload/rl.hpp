@@ -23,6 +23,7 @@ struct RlStep {
   double staleness = 0.0;         ///< versions, mean of its samples
   std::uint32_t most_stale = 0;
   std::uint32_t dropped = 0;  ///< samples that were too old, and made again
+  std::uint32_t optimizer_steps = 0;
 };
 
 struct RlResult {
@@ -30,6 +31,11 @@ struct RlResult {
   std::uint32_t samples = 0;  ///< of a step
   std::vector<RlStep> steps;
   std::vector<std::uint64_t> staleness;  ///< samples by versions
+  std::uint64_t made_again = 0;          ///< samples that were lost with their engine
+  std::uint64_t prompt_tokens = 0;       ///< of samples when an engine took them, contexts after tool calls among them
+  std::uint64_t cached_tokens = 0;       ///< ... whose KV was there
+  std::uint64_t preemptions = 0;         ///< of samples, for want of KV blocks
+  std::uint64_t recomputed_tokens = 0;   ///< whose KV had been lost
   Duration tool_wait{};  ///< of engines that stood still while samples of theirs waited for tools, summed up
   std::uint64_t tool_calls = 0;
   std::uint64_t tool_hits = 0;

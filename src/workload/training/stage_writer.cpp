@@ -50,7 +50,10 @@ ProgramId StageWriter::write(const std::vector<PipelineAction>& actions) {
       pass(action.step);
     }
   }
-  weights_->finish_step();
+  // Without a backward pass there are no gradients.
+  if (std::any_of(actions.begin(), actions.end(), [](const auto& action) { return !is_forward(action.step); })) {
+    weights_->finish_step();
+  }
   return tasks_.program();
 }
 

@@ -19,6 +19,7 @@
 
 #include "photonrail/error.hpp"
 #include "photonrail/workload/training_operators.hpp"
+#include "workload/training/forward_pass.hpp"
 #include "workload/training/rank_grid.hpp"
 #include "workload/training/stage_slots.hpp"
 #include "workload/training/stage_writer.hpp"
@@ -208,10 +209,11 @@ CommunicatorId link(TaskGraphBuilder& builder, const TrainingSpec& spec, const R
 
 }  // namespace
 
-TaskGraph make_training_graph(const TrainingSpec& spec) { return make_training_step(spec).graph; }
+namespace {
 
-TrainingStep make_training_step(const TrainingSpec& spec) {
-  TrainingWork work = training_work(spec);
+using Actions = std::vector<std::vector<PipelineAction>>;  // by stage
+
+TaskGraph write_graph(const TrainingSpec& spec, const Actions& actions, std::vector<std::vector<OperatorUse>>& used) {
   const std::uint32_t ranks = spec.parallelism.ranks();
   const RankGrid grid(spec);
   TaskGraphBuilder builder(ranks);
@@ -224,9 +226,8 @@ TrainingStep make_training_step(const TrainingSpec& spec) {
   }
 
   Programs programs(builder, spec, grid, experts.get());
-  const auto actions = workload::pipeline_actions(spec.pipeline());
   for (std::uint32_t s = 0; s < spec.parallelism.pp; ++s) programs.write(s, actions[s]);
-  if (spec.operators) work.operators = std::make_shared<const OperatorUsage>(workload::total_usage(programs.used()));
+  used = programs.used();
 
   std::vector<std::pair<RankId, std::uint32_t>> in_order;
   for (std::uint32_t position = 0; position < ranks; ++position) in_order.emplace_back(grid.rank(position), position);
@@ -242,7 +243,31 @@ TrainingStep make_training_step(const TrainingSpec& spec) {
     }
     builder.assign(rank, programs.at(position), std::move(slots));
   }
-  return {std::move(builder).build(), std::move(work)};
+  return std::move(builder).build();
+}
+
+}  // namespace
+
+TaskGraph make_training_graph(const TrainingSpec& spec) { return make_training_step(spec).graph; }
+
+TrainingStep make_training_step(const TrainingSpec& spec) {
+  TrainingWork work = training_work(spec);
+  std::vector<std::vector<OperatorUse>> used;
+  TaskGraph graph = write_graph(spec, workload::pipeline_actions(spec.pipeline()), used);
+  if (spec.operators) work.operators = std::make_shared<const OperatorUsage>(workload::total_usage(used));
+  return {std::move(graph), std::move(work)};
+}
+
+// A part of an order that ends is one, too: forward passes wait for none of the others.
+TaskGraph workload::make_forward_graph(const TrainingSpec& spec) {
+  spec.validate();
+  Actions actions = pipeline_actions(spec.pipeline());
+  for (std::vector<PipelineAction>& of_stage : actions) {
+    std::erase_if(of_stage, [](const PipelineAction& action) { return action.step.kind != PassKind::kForward; });
+    for (PipelineAction& action : of_stage) action.step.overlaps_next = false;
+  }
+  std::vector<std::vector<OperatorUse>> used;
+  return write_graph(spec, actions, used);
 }
 
 }  // namespace photonrail

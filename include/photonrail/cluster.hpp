@@ -49,6 +49,16 @@ struct PortFault {
   Duration detection{};
   /// kSlow: the share of its rate, from 1e-6 to 1. Several of one port multiply; a circuit is as fast as its slower end.
   double rate = 1.0;
+  /// Electrical rails of two tiers: with one of these the fault is of uplinks, in both directions; what is not given is
+  /// every rail, leaf or uplink. No server, port or plane beside them.
+  std::optional<std::uint32_t> leaf{};
+  std::optional<std::uint32_t> uplink{};
+
+  /// With it the fault is of a link between sites (SitesSpec::links), in both directions, and of nothing else.
+  std::optional<std::uint32_t> site_link{};
+
+  [[nodiscard]] bool of_uplinks() const { return leaf || uplink; }
+  [[nodiscard]] bool of_ports() const { return !of_uplinks() && !site_link; }
 };
 
 /// Switches smaller than the rail: each pod of so many consecutive servers has switches of its own, with as many uplinks
@@ -69,6 +79,7 @@ struct RailSpec {
   std::uint32_t switch_radix = 64;
   double oversubscription = 1.0;
   Duration tier_latency{};  ///< added to a path that crosses leaf, spine and leaf
+  UplinkSpec uplinks{};
   // optical
   OpticalSwitchSpec optical{};
   bool forwarding = false;  ///< a send may hop over other GPUs of its rail where no circuit joins its ends
@@ -87,6 +98,7 @@ struct ClusterSpec {
   NicSpec nic{};
   RailSpec rail{};
   std::vector<UnlikeGpus> unlike{};  ///< no GPU twice
+  SitesSpec sites{};
 
   [[nodiscard]] std::uint32_t gpus() const { return servers * gpus_per_server; }
   [[nodiscard]] PlantSpec plant() const;

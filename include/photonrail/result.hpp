@@ -46,6 +46,15 @@ struct Utilisation {
   double rail_ports = 0.0;  ///< bytes over rails / (rate of the NICs of all ranks x makespan)
   double scale_up = 0.0;    ///< bytes within servers / (rate of the scale-up ports of all ranks x makespan)
   double switching = 0.0;   ///< optical: share of the time of these ports' transmit sides in which they are being switched
+  /// One uplink of a leaf, where messages take single ones (UplinkSpec::routing).
+  struct Uplink {
+    RailId rail;
+    std::uint32_t leaf = 0;
+    std::uint32_t uplink = 0;
+    double busy = 0.0;  ///< bytes / (rate x makespan) of its busier direction
+    Bytes up{};
+    Bytes down{};
+  };
   /// The uplinks of leaves, or of pods that packet switches join: those of a leaf or pod on a rail are one capacity.
   struct Uplinks {
     std::uint64_t count = 0;  ///< of such capacities, that the job has GPUs below
@@ -53,7 +62,18 @@ struct Utilisation {
     double busiest = 0.0;     ///< the same of the busiest
     /// The bytes of one operation over one of them, in what its members send on average, at most: 1 of a ring.
     double members = 0.0;
+    static constexpr std::size_t kMaxSingle = 64;
+    std::vector<Uplink> single{};  ///< of leaves with a GPU of the job, the busiest first, at most kMaxSingle
+    double single_mean = 0.0;      ///< mean of `busy` over all of these leaves
   };
+  /// A link between sites.
+  struct Link {
+    std::uint32_t from = 0;  ///< sites
+    std::uint32_t to = 0;
+    double busy = 0.0;  ///< bytes / (rate x makespan) in this direction
+    Bytes bytes{};
+  };
+  std::vector<Link> site_links{};    ///< both directions of each; empty: one site
   std::optional<Uplinks> uplinks{};  ///< none where there are no uplinks: one tier, or pods joined by circuits
   /// Optical: bytes over rails / (rate of the transmit ports x the time in which they are not switched); else 0.
   [[nodiscard]] double circuits() const { return switching < 1.0 ? rail_ports / (1.0 - switching) : 0.0; }

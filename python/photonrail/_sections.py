@@ -248,6 +248,47 @@ class UnlikeGpus(Section):
 
 
 @dataclasses.dataclass
+class Links(Section):
+    """The key `links` of Sites."""
+    #: The two sites that it joins, numbered from 0.
+    between: List[int]
+    #: Its rate in each direction, which all rails share. above 0, to 1e9.
+    gb_per_s: float
+    #: Added to what crosses it. Default: 0.
+    latency_us: Optional[float] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Sites(Section):
+    """The key `sites` of Cluster."""
+    #: Servers of each site, which are consecutive; they add up to the cluster's.
+    servers: List[int]
+    #: Links between two sites each; a message crosses the fewest that lead to its end. Default: none: of one site.
+    links: Optional[List["Links"]] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Uplinks(Section):
+    """The key `uplinks` of Rail."""
+    #: Uplinks of every leaf; uplink u leads to spine u, and down again over those of u. whole, 1 to 4096. Default: as
+    #: many as `gb_per_s` has, else cables of the NIC ports' rate for the leaf's bandwidth up.
+    count: Optional[int] = None
+    #: Rates of the uplinks by number, each direction; `oversubscription` then only says how many ports are below a
+    #: leaf. Default: equal parts of the leaf's bandwidth up.
+    gb_per_s: Optional[List[float]] = None
+    #: Over which uplinks a message between leaves goes: all as one capacity, one by a hash, equal parts over all, or
+    #: the one whose bytes still to send take least time. `"fluid"`, `"hash"`, `"equal"`, `"least_loaded"`. Default:
+    #: `"fluid"`.
+    routing: Optional[str] = None
+    #: *Only with `routing` `hash`.* A draw for each message, or one for all between two NICs. `"message"`, `"flow"`.
+    #: Default: `"message"`.
+    hash_by: Optional[str] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
 class Pip(Section):
     """The key `pip` of RailSwitch."""
     #: Rows of hexagons. whole, 1 to 64.
@@ -328,6 +369,14 @@ class RailFaults(Section):
     port: Optional[int] = None
     #: The plane; alone it is that plane of every rail. whole, 0 to 1e9. Default: all.
     plane: Optional[int] = None
+    #: Electrical rails of two tiers: the fault is of uplinks of this leaf; not with `server`. whole, 0 to 1e9. Default:
+    #: all, with `uplink`.
+    leaf: Optional[int] = None
+    #: The uplink of each such leaf, both directions; without `leaf` it is a spine. whole, 0 to 1e9. Default: all, with
+    #: `leaf`.
+    uplink: Optional[int] = None
+    #: The fault is of this link of `sites`, both directions; given alone. whole, 0 to 1e9. Default: none.
+    site_link: Optional[int] = None
     #: `failed` on optical rails only: from the loss of light until the control plane knows it (a time-out, a
     #: heartbeat). Default: 0.
     detection_ms: Optional[float] = None
@@ -350,6 +399,8 @@ class Rail(Section):
     oversubscription: Optional[float] = None
     #: *Only with `kind` `electrical`.* Added to a path over leaf, spine and leaf. Default: 0.
     tier_latency_ns: Optional[float] = None
+    #: *Only with `kind` `electrical`.* The uplinks of a leaf one by one. Default: one capacity each way.
+    uplinks: Optional["Uplinks"] = None
     #: *Only with `kind` `optical`.* The OCS: a name of `photonrail list switches`, or its values.
     switch: Optional[Union["RailSwitch", str]] = None
     #: *Only with `kind` `optical`.* A send may hop over other GPUs of its rail. Default: false.
@@ -383,6 +434,8 @@ class Cluster(Section):
     #: GPUs that differ from `gpu`, by one factor or by a model of their own, each entry for some servers. Default:
     #: none.
     unlike_gpus: Optional[List["UnlikeGpus"]] = None
+    #: Sites of the cluster, joined by links that messages share. Default: one site.
+    sites: Optional["Sites"] = None
     #: The switches of the rails. Default: electrical rails.
     rail: Optional["Rail"] = None
     more: Optional[Dict[str, Any]] = None

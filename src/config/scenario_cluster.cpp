@@ -122,6 +122,42 @@ constexpr Field kUnlikeFields[] = {
 };
 constexpr Section kUnlike{kUnlikeFields};
 
+constexpr Shape kSiteServers = fields::whole_shape(0, kMaxServers);
+constexpr Shape kSiteNumber = fields::whole_shape(0, SitesSpec::kMax);
+constexpr Field kSiteLinkFields[] = {
+    fields::own(
+        "between", fields::list_shape(kSiteNumber),
+        [](const Reading& at) {
+          std::vector<std::uint32_t> sites;
+          for (const JsonReader& site : at.value.elements()) sites.push_back(site.count(0, SitesSpec::kMax));
+          if (sites.size() != 2) at.value.fail("must be the numbers of two sites", "[0, 1]");
+          into<SiteLink>(at).a = sites[0];
+          into<SiteLink>(at).b = sites[1];
+        },
+        "The two sites that it joins, numbered from 0.")
+        .must("the numbers of two sites, as in [0, 1]"),
+    fields::rate<&SiteLink::rate>("gb_per_s", "Its rate in each direction, which all rails share.").by("rate").must(),
+    fields::time<&SiteLink::latency>("latency", "us", "Added to what crosses it.").or_else("0"),
+};
+constexpr Section kSiteLinks{kSiteLinkFields};
+constexpr Field kSitesFields[] = {
+    fields::own(
+        "servers", fields::list_shape(kSiteServers),
+        [](const Reading& at) {
+          for (const JsonReader& each : at.value.elements()) {
+            into<SitesSpec>(at).servers.push_back(each.count(0, kMaxServers));
+          }
+          if (into<SitesSpec>(at).servers.empty()) at.value.fail("has no site", "the servers of each site");
+        },
+        "Servers of each site, which are consecutive; they add up to the cluster's.")
+        .must("the servers of each site, as in [4, 4]"),
+    fields::parts<kSiteLinks, &SitesSpec::links>("links",
+                                                 "Links between two sites each; a message crosses the fewest that lead to "
+                                                 "its end.")
+        .or_else("none: of one site"),
+};
+constexpr Section kSites{kSitesFields};
+
 constexpr Field kClusterFields[] = {
     fields::count<&ClusterSpec::servers>("servers", 1, kMaxServers, "Servers, each a scale-up domain.").must(),
     fields::count<&ClusterSpec::gpus_per_server>("gpus_per_server", 1, kMaxGpusPerServer,
@@ -142,6 +178,8 @@ constexpr Field kClusterFields[] = {
                                                  "each entry for some servers.")
         .by("unlike")
         .or_else("none"),
+    fields::part<kSites, &ClusterSpec::sites>("sites", "Sites of the cluster, joined by links that messages share.")
+        .or_else("one site"),
     fields::own(
         "rail", fields::object_shape(kRailSection),
         [](const Reading& at) { into<ClusterSpec>(at).rail = read_rail(at.value, folder_of(at)); },

@@ -182,6 +182,38 @@ constexpr Field kPodFields[] = {
 };
 constexpr Section kPods{kPodFields};
 
+constexpr Word<UplinkRouting> kRoutings[] = {{"fluid", UplinkRouting::kFluid},
+                                             {"hash", UplinkRouting::kHash},
+                                             {"equal", UplinkRouting::kEqual},
+                                             {"least_loaded", UplinkRouting::kLeastLoaded}};
+constexpr Word<UplinkSpec::HashBy> kHashBy[] = {{"message", UplinkSpec::HashBy::kMessage},
+                                                {"flow", UplinkSpec::HashBy::kFlow}};
+constexpr Shape kUplinkRate = fields::rate_shape();
+constexpr Field kUplinkFields[] = {
+    fields::count<&UplinkSpec::count>("count", 1, UplinkSpec::kMax,
+                                      "Uplinks of every leaf; uplink u leads to spine u, and down again over those of u.")
+        .or_else("as many as `gb_per_s` has, else cables of the NIC ports' rate for the leaf's bandwidth up"),
+    fields::own(
+        "gb_per_s", fields::list_shape(kUplinkRate),
+        [](const Reading& at) {
+          for (const JsonReader& rate : at.value.elements()) into<UplinkSpec>(at).rates.push_back(rate.bandwidth());
+          if (into<UplinkSpec>(at).rates.empty()) at.value.fail("has no rates", "one for each uplink of a leaf");
+        },
+        "Rates of the uplinks by number, each direction; `oversubscription` then only says how many ports are below a "
+        "leaf.")
+        .by("rates")
+        .or_else("equal parts of the leaf's bandwidth up"),
+    fields::word<kRoutings, &UplinkSpec::routing>("routing",
+                                                  "Over which uplinks a message between leaves goes: all as one capacity, "
+                                                  "one by a hash, equal parts over all, or the "
+                                                  "one whose bytes still to send take least time.")
+        .or_else("`\"fluid\"`"),
+    fields::word<kHashBy, &UplinkSpec::hash_by>("hash_by", "A draw for each message, or one for all between two NICs.")
+        .only_if("routing=hash", "only routing \"hash\" has it", "remove it")
+        .or_else("`\"message\"`"),
+};
+constexpr Section kUplinks{kUplinkFields};
+
 constexpr double kMaxNumber = 1e9;
 constexpr Word<PortFault::Kind> kFaultKinds[] = {
     {"failed", PortFault::Kind::kFailed}, {"stuck", PortFault::Kind::kStuck}, {"slow", PortFault::Kind::kSlow}};
@@ -202,6 +234,15 @@ constexpr Field kFaultFields[] = {
     fields::count<&PortFault::port>("port", 0, kMaxNumber, "The port of the NIC; not with `plane`.").or_else("all"),
     fields::count<&PortFault::plane>("plane", 0, kMaxNumber, "The plane; alone it is that plane of every rail.")
         .or_else("all"),
+    fields::count<&PortFault::leaf>(
+        "leaf", 0, kMaxNumber, "Electrical rails of two tiers: the fault is of uplinks of this leaf; not with `server`.")
+        .or_else("all, with `uplink`"),
+    fields::count<&PortFault::uplink>("uplink", 0, kMaxNumber,
+                                      "The uplink of each such leaf, both directions; without `leaf` it is a spine.")
+        .or_else("all, with `leaf`"),
+    fields::count<&PortFault::site_link>("site_link", 0, kMaxNumber,
+                                         "The fault is of this link of `sites`, both directions; given alone.")
+        .or_else("none"),
     fields::time<&PortFault::detection>("detection", "ms",
                                         "`failed` on optical rails only: from the loss of light until the control plane "
                                         "knows it (a time-out, a heartbeat).")
@@ -236,6 +277,8 @@ constexpr Field kRailFields[] = {
         .or_else("1"),
     of_electrical(fields::time<&RailSpec::tier_latency>("tier_latency", "ns", "Added to a path over leaf, spine and leaf."))
         .or_else("0"),
+    of_electrical(fields::part<kUplinks, &RailSpec::uplinks>("uplinks", "The uplinks of a leaf one by one."))
+        .or_else("one capacity each way"),
     of_optical(fields::own(
                    "switch", fields::either(fields::object_shape(kSwitch), kSwitchName),
                    [](const Reading& at) { into<RailSpec>(at).optical = read_switch(at.value, folder_of(at)); },

@@ -51,8 +51,10 @@ fabric::MeshAdmission::WaitReason blocked(const ControlContext& run, const RailC
 
 }  // namespace
 
-execution::MissingCircuits missing_circuit(const ControlContext& run, const execution::Operation& op, MemberPair pair) {
-  const auto crossing = run.fabric.crossing(op.gpus[pair.first], op.gpus[pair.second]);
+execution::MissingCircuits missing_circuit(const ControlContext& run, const execution::Operation& op,
+                                           const execution::Link& link) {
+  const MemberPair pair = link.pair;
+  const auto& crossing = link.way.crossing;
   const std::string text = " waits for a circuit from rank " + std::to_string(op.rank(pair.first).value) + " to rank " +
                            std::to_string(op.rank(pair.second).value);
   if (!crossing) return {text};

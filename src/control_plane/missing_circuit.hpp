@@ -7,8 +7,8 @@
 namespace photonrail::control_plane {
 
 /// " waits for a circuit from rank 1 to rank 2", and why no controller can light it where a GPU on the way is another
-/// job's. REQUIRES: the pair's messages cross a rail.
+/// job's. REQUIRES: the link's messages cross a rail.
 [[nodiscard]] execution::MissingCircuits missing_circuit(const ControlContext& run, const execution::Operation& op,
-                                                         MemberPair pair);
+                                                         const execution::Link& link);
 
 }  // namespace photonrail::control_plane

@@ -57,13 +57,10 @@ void PairService::open(OpId id, std::uint32_t index) {
     PairLink& link = round.links.emplace_back();
     link.pair = pair;
     link.channel = run_.fabric.network().open_channel();
-    if (const auto crossing = run_.fabric.crossing(op.gpus[pair.first], op.gpus[pair.second])) {
-      link.rail = crossing->rail;
-    } else {
-      link.path = path_of(run_.fabric, op, pair);
-    }
+    link.way.crossing = run_.fabric.crossing(op.gpus[pair.first], op.gpus[pair.second]);
+    if (!link.way.crossing) link.way.path = path_of(run_.fabric, op, pair, std::nullopt);
   }
-  make_rows(op, round);
+  make_rows(round);
   plane_.board().split_by_pair(id, index);
   for (Member m = 0; index == 0 && m < op.members(); ++m) {
     if (op.present(m)) run_.observers.operation(op, m, State::kRunning, run_.engine.now());
@@ -74,13 +71,11 @@ void PairService::open(OpId id, std::uint32_t index) {
 
 // Links by rail and sender, receivers ascending: try_open() asks a rail which circuits a sender has and finds their links
 // by a search, in place of asking for each of up to n^2 pairs whether its circuit is lit.
-void PairService::make_rows(const Operation& op, Round& round) const {
+void PairService::make_rows(Round& round) {
   std::vector<std::tuple<RailId, std::uint32_t, std::uint32_t, std::uint32_t>> order;
   for (std::uint32_t i = 0; i < round.links.size(); ++i) {
-    const MemberPair pair = round.links[i].pair;
-    if (round.links[i].rail.is_none()) continue;
-    const RailCrossing crossing = *run_.fabric.crossing(op.gpus[pair.first], op.gpus[pair.second]);
-    order.emplace_back(crossing.rail, crossing.from, crossing.to, i);
+    const auto& crossing = round.links[i].way.crossing;
+    if (crossing) order.emplace_back(crossing->rail, crossing->from, crossing->to, i);
   }
   std::sort(order.begin(), order.end());
   for (const auto& [rail, from, to, link] : order) {
@@ -96,18 +91,16 @@ void PairService::make_rows(const Operation& op, Round& round) const {
 void PairService::send(OpId id, const Send& send, std::uint64_t tag) {
   Round& round = *find(id, send.round);
   PairLink& link = find_link(round.links, {send.from, send.to});
-  if (link.rail.is_none() || link.on_way > 0) {
+  if (!link.way.crossing || link.on_way > 0) {
     ++link.on_way;
     count(id, round, link.pair, Count::kMoving, 1);
-    run_.fabric.post(link.channel, link.path, send.bytes, tag);
+    run_.fabric.post(link.channel, link.way.path, send.bytes, tag);
     return;
   }
   if (link.parked.empty()) ++round.rows[link.row].parked;
   link.parked.push_back(tag);
   count(id, round, link.pair, Count::kLacking, 1);
-  const Operation& op = run_.operations[id];
-  const RailCrossing crossing = *run_.fabric.crossing(op.gpus[send.from], op.gpus[send.to]);
-  plane_.board().pair_waits(id, send.round, crossing, send.bytes, send.from);
+  plane_.board().pair_waits(id, send.round, *link.way.crossing, send.bytes, send.from);
   if (offered_.empty()) {
     run_.engine.schedule(run_.engine.now(), engine::Phase::kStart, engine::Action::to<&PairService::try_offered>(*this));
   }
@@ -154,12 +147,12 @@ bool PairService::forwards(const Round& round) const {
 // instant must find the request served.
 void PairService::hold(OpId id, Round& round, PairLink& link) {
   Operation& op = run_.operations[id];
-  const RailCrossing crossing = *run_.fabric.crossing(op.gpus[link.pair.first], op.gpus[link.pair.second]);
+  const RailCrossing crossing = *link.way.crossing;
   const auto hold = run_.fabric.rail(crossing.rail).hold(crossing.from, crossing.to, id);
   if (!hold) return;
   link.hold = *hold;
   link.held = true;
-  link.path = path_of(run_.fabric, op, link.pair);
+  link.way.path = path_of(run_.fabric, op, link.pair, crossing);
   const std::vector<std::uint64_t> tags = std::exchange(link.parked, {});
   --round.rows[link.row].parked;
   const auto sends = static_cast<std::uint32_t>(tags.size());
@@ -181,7 +174,7 @@ void PairService::hold(OpId id, Round& round, PairLink& link) {
   agent.expose(idle);
   plane_.board().pair_served(id, round.index, crossing, sends, bytes);
   for (const std::uint64_t tag : tags) {
-    run_.fabric.post(link.channel, link.path, op.plan().send(execution::send_of(tag)).bytes, tag);
+    run_.fabric.post(link.channel, link.way.path, op.plan().send(execution::send_of(tag)).bytes, tag);
   }
 }
 
@@ -194,8 +187,9 @@ void PairService::leave(OpId id, const Send& send, bool sender_done, bool round_
     count(id, round, link.pair, Count::kMoving, -1);
     if (--link.on_way == 0 && link.held) {
       link.held = false;
-      run_.fabric.rail(link.rail).release(link.hold);
-      plane_.agent(link.rail).notify({run_.engine.now(), run_.operations[id].cause.reconfigurations()});
+      const RailId rail = link.way.crossing->rail;
+      run_.fabric.rail(rail).release(link.hold);
+      plane_.agent(rail).notify({run_.engine.now(), run_.operations[id].cause.reconfigurations()});
     }
   }
   if (!sender_done) return;
@@ -238,10 +232,9 @@ execution::MissingCircuits PairService::missing(OpId id) const {
   for (const Round& round : rounds_[id]) {
     for (const PairLink& link : round.links) {
       if (link.parked.empty() && !link.held) continue;
-      const RailId rail = run_.fabric.crossing(op.gpus[link.pair.first], op.gpus[link.pair.second])->rail;
-      const std::string rotation = plane_.agent(rail).why_nothing_turns();
+      const std::string rotation = plane_.agent(link.way.crossing->rail).why_nothing_turns();
       if (!link.parked.empty()) {
-        execution::MissingCircuits circuit = missing_circuit(run_, op, link.pair);
+        execution::MissingCircuits circuit = missing_circuit(run_, op, link);
         circuit.text += rotation;
         lack.keep_worse(std::move(circuit));
       } else if (!rotation.empty()) {

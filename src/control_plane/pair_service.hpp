@@ -34,7 +34,6 @@ class PairService : public RoundOpener {
 
  private:
   struct PairLink : execution::Link {
-    RailId rail = RailId::none();  ///< none: the link needs no circuit
     fabric::OpticalRail::HoldId hold = 0;
     bool held = false;
     std::uint32_t on_way = 0;             ///< sends posted and not delivered
@@ -65,7 +64,7 @@ class PairService : public RoundOpener {
 
   void open_pending(std::uint64_t);
   void open(execution::OpId id, std::uint32_t index);
-  void make_rows(const execution::Operation& op, Round& round) const;
+  static void make_rows(Round& round);
   [[nodiscard]] bool forwards(const Round& round) const;
   void try_offered(std::uint64_t);
   void hold(execution::OpId id, Round& round, PairLink& link);

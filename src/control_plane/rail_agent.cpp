@@ -284,7 +284,7 @@ void RailAgent::set_timer() {
   const bool awaited = !around_.board.blocked(id_).empty() || rail_.holds().held();
   std::optional<Time> at = sequencer_.next(awaited);
   // Bytes that stand still on links inside servers may go on when these change: see ring().
-  const fabric::LinkFaults* const links = run_.fabric.link_faults();
+  const fabric::LinkFaults* const links = run_.fabric.shared().link_faults();
   if (!at && awaited && sequencer_.rotates() && links != nullptr) at = links->next_change(run_.engine.now());
   const bool idle = around_.board.complete(id_).empty() && around_.board.partial(id_).empty() && !rail_.holds().held();
   if (wakes_.ask_again && !idle && wakes_.fruitless < kMaxFruitless) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace photonrail::control_plane {
 
@@ -43,7 +44,14 @@ void RoundService::enter(OpId op, std::uint32_t round) {
   }
   to_open_.emplace_back(op, round);
   if (rounds_.size() <= op) rounds_.resize(op + 1);
-  rounds_[op].push_back({.index = round, .waiting = false, .waited_before = {}, .links = {}});
+  Round& entered = rounds_[op].emplace_back();
+  entered.index = round;
+  const Operation& of = run_.operations[op];
+  for (const MemberPair& pair : of.plan().pairs(round)) {
+    HeldLink& link = entered.links.emplace_back();
+    link.pair = pair;
+    link.way.crossing = run_.fabric.crossing(of.gpus[pair.first], of.gpus[pair.second]);
+  }
 }
 
 void RoundService::open_pending(std::uint64_t) {
@@ -51,7 +59,7 @@ void RoundService::open_pending(std::uint64_t) {
   for (const auto& [id, index] : pending) {
     const Operation& op = run_.operations[id];
     Round& round = *find(id, index);
-    if (lanes_->may_take_circuits(id) && hold(id, op, round)) {
+    if (lanes_->may_take_circuits(id) && hold(id, round)) {
       open(id, round, std::nullopt);
     } else {
       begin_waiting(id, op, round);
@@ -65,7 +73,7 @@ void RoundService::try_open(OpId id, std::uint32_t index) {
   const Operation& op = run_.operations[id];
   Round& round = *find(id, index);
   PHOTONRAIL_CHECK(round.waiting);
-  if (!lanes_->may_take_circuits(id) || !hold(id, op, round)) return;
+  if (!lanes_->may_take_circuits(id) || !hold(id, round)) return;
   open(id, round, end_waiting(op, round));
 }
 
@@ -104,25 +112,26 @@ Duration RoundService::end_waiting(const Operation& op, const Round& round) {
 
 // All circuits of the round, or none.
 // Withdrawn holds leave no trace: a controller that looks for progress must not take an attempt for a use.
-bool RoundService::hold(OpId id, const Operation& op, Round& round) {
-  round.links.clear();
-  for (const MemberPair& pair : op.plan().pairs(round.index)) {
-    HeldLink& link = round.links.emplace_back();
-    link.pair = pair;
-    const auto crossing = run_.fabric.crossing(op.gpus[pair.first], op.gpus[pair.second]);
+bool RoundService::hold(OpId id, Round& round) {
+  for (HeldLink& link : round.links) {
+    const auto& crossing = link.way.crossing;
     if (!crossing) continue;
     const auto hold = run_.fabric.rail(crossing->rail).hold(crossing->from, crossing->to, id);
     if (!hold) {
-      for (const HeldLink& held : round.links) {
-        if (!held.rail.is_none()) run_.fabric.rail(held.rail).withdraw(held.hold);
-      }
-      round.links.clear();
+      withdraw(round);
       return false;
     }
-    link.rail = crossing->rail;
+    link.held = true;
     link.hold = *hold;
   }
   return true;
+}
+
+void RoundService::withdraw(Round& round) {
+  for (HeldLink& link : round.links) {
+    if (!std::exchange(link.held, false)) continue;
+    run_.fabric.rail(link.way.crossing->rail).withdraw(link.hold);
+  }
 }
 
 // `idle`: of end_waiting(), or nothing when the circuits were there at once.
@@ -148,7 +157,7 @@ void RoundService::open(OpId id, Round& round, std::optional<Duration> idle) {
   }
   const bool channels = op.round(round.index)->work > round.links.size();
   for (HeldLink& link : round.links) {
-    link.path = path_of(run_.fabric, op, link.pair);
+    link.way.path = path_of(run_.fabric, op, link.pair, link.way.crossing);
     if (channels) link.channel = run_.fabric.network().open_channel();
   }
   listener_->round_opened(id, round.index);
@@ -156,7 +165,7 @@ void RoundService::open(OpId id, Round& round, std::optional<Duration> idle) {
 
 void RoundService::send(OpId id, const Send& send, std::uint64_t tag) {
   const HeldLink& link = find_link(find(id, send.round)->links, {send.from, send.to});
-  run_.fabric.post(link.channel, link.path, send.bytes, tag);
+  run_.fabric.post(link.channel, link.way.path, send.bytes, tag);
 }
 
 // Circuits go back when a member's last send over them is delivered.
@@ -168,10 +177,10 @@ void RoundService::leave(OpId id, const Send& send, bool sender_done, bool round
   const std::uint32_t reconfigurations = run_.operations[id].cause.reconfigurations();
   for (; link != links.end() && link->pair.first == send.from; ++link) {
     if (link->channel != Network::kNone) run_.fabric.network().close_channel(link->channel);
-    if (link->rail.is_none()) continue;
-    run_.fabric.rail(link->rail).release(link->hold);
-    plane_.agent(link->rail).notify({run_.engine.now(), reconfigurations});
-    link->rail = RailId::none();
+    if (!std::exchange(link->held, false)) continue;
+    const RailId rail = link->way.crossing->rail;
+    run_.fabric.rail(rail).release(link->hold);
+    plane_.agent(rail).notify({run_.engine.now(), reconfigurations});
   }
   if (round_done) std::erase_if(rounds_[id], [&](const Round& r) { return r.index == send.round; });
 }
@@ -182,11 +191,11 @@ execution::MissingCircuits RoundService::missing(OpId id) const {
   const Operation& op = run_.operations[id];
   for (const Round& round : rounds_[id]) {
     if (!round.waiting) continue;
-    if (std::string text = too_many_circuits(op, round.index); !text.empty()) return {std::move(text), true};
+    if (std::string text = too_many_circuits(op, round); !text.empty()) return {std::move(text), true};
     execution::MissingCircuits lack;
-    for (const MemberPair& pair : op.plan().pairs(round.index)) {
-      if (run_.fabric.route(op.gpus[pair.first], op.gpus[pair.second])) continue;
-      lack.keep_worse(missing_circuit(run_, op, pair));
+    for (const HeldLink& link : round.links) {
+      if (run_.fabric.route(op.gpus[link.pair.first], op.gpus[link.pair.second], link.way.crossing)) continue;
+      lack.keep_worse(missing_circuit(run_, op, link));
     }
     if (!lack.text.empty()) return lack;
     return {" waits for its communication lane"};  // its circuits are there, and another operation has the lane
@@ -215,16 +224,16 @@ std::string list_ranks(const Operation& op, const std::set<Member>& members) {
 }  // namespace
 
 // The round wants more circuits out of a server, or into one, than a GPU of it has ports on a rail.
-std::string RoundService::too_many_circuits(const Operation& op, std::uint32_t round) const {
+std::string RoundService::too_many_circuits(const Operation& op, const Round& round) const {
   const std::uint32_t ports = run_.plant().nic_ports;
   std::map<std::tuple<RailId, std::uint32_t, bool>, Wanted> wanted;
-  for (const MemberPair& pair : op.plan().pairs(round)) {
-    const auto crossing = run_.fabric.crossing(op.gpus[pair.first], op.gpus[pair.second]);
+  for (const HeldLink& link : round.links) {
+    const auto& crossing = link.way.crossing;
     if (!crossing) continue;
     for (const bool out : {true, false}) {
       Wanted& at = wanted[{crossing->rail, out ? crossing->from : crossing->to, !out}];
       at.servers.insert(out ? crossing->to : crossing->from);
-      at.members.insert(out ? pair.first : pair.second);
+      at.members.insert(out ? link.pair.first : link.pair.second);
     }
   }
   for (const auto& [place, at] : wanted) {

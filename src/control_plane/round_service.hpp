@@ -33,8 +33,8 @@ class RoundService : public RoundOpener {
  private:
   /// A link with the circuits that it holds.
   struct HeldLink : execution::Link {
-    RailId rail = RailId::none();  ///< none: the link needs no circuit, or gave it back
     fabric::OpticalRail::HoldId hold = 0;
+    bool held = false;  ///< a link within a server never is
   };
   struct Round {
     std::uint32_t index = 0;
@@ -44,12 +44,13 @@ class RoundService : public RoundOpener {
   };
 
   void open_pending(std::uint64_t);
-  [[nodiscard]] bool hold(execution::OpId id, const execution::Operation& op, Round& round);
+  [[nodiscard]] bool hold(execution::OpId id, Round& round);
+  void withdraw(Round& round);
   void begin_waiting(execution::OpId id, const execution::Operation& op, Round& round);
   [[nodiscard]] Duration end_waiting(const execution::Operation& op, const Round& round);
   void open(execution::OpId id, Round& round, std::optional<Duration> idle);
   [[nodiscard]] Round* find(execution::OpId op, std::uint32_t round);
-  [[nodiscard]] std::string too_many_circuits(const execution::Operation& op, std::uint32_t round) const;
+  [[nodiscard]] std::string too_many_circuits(const execution::Operation& op, const Round& round) const;
 
   ControlContext run_;
   ControlPlane& plane_;

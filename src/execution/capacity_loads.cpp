@@ -51,7 +51,7 @@ std::vector<CapacityLoad> CapacityLoads::measure(const Operation& op, const Fabr
     const Send send = plan.send(i);
     if (send.from == send.to) continue;
     fabric.places().each(op.gpus[send.from], op.gpus[send.to], [&](Place place) {
-      if (remembers_ || place.is_uplink()) sum[place] += static_cast<double>(send.bytes.count);
+      if (remembers_ || place.is_uplink() || place.is_between_sites()) sum[place] += static_cast<double>(send.bytes.count);
     });
   }
   return as_list(sum);
@@ -60,7 +60,8 @@ std::vector<CapacityLoad> CapacityLoads::measure(const Operation& op, const Fabr
 CapacityLoads::Entry CapacityLoads::enter(const Operation& op, const Fabric& fabric) {
   Entry entry;
   if (op.crosses) entry.rail = between_servers(op, fabric);
-  if (!remembers_ && !(op.crosses && fabric.places().has_uplinks())) return entry;
+  const bool shared = fabric.places().has_uplinks() || fabric.places().sites != nullptr;
+  if (!remembers_ && !(op.crosses && shared)) return entry;
   std::vector<CapacityLoad> loads = measure(op, fabric);
   const double sent = static_cast<double>(op.plan().wire_bytes().count) / op.members();
   for (const CapacityLoad& load : loads) {

@@ -30,7 +30,8 @@ class CapacityLoads {
   /// The loads of one operation, ascending by place, of its whole group. REQUIRES: it has started, and the object
   /// remembers.
   [[nodiscard]] const std::vector<CapacityLoad>& load_of(std::uint32_t sequence) const;
-  /// The loads of all operations that have started, ascending by place: of the uplinks alone, unless the object remembers.
+  /// The loads of all operations that have started, ascending by place: of uplinks and links between sites alone, unless
+  /// the object remembers.
   [[nodiscard]] std::vector<CapacityLoad> totals() const;
   /// The bytes of one operation over one uplink, in what a member of it sends on average, at most.
   [[nodiscard]] double members_over_an_uplink() const { return members_over_an_uplink_; }

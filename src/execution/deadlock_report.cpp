@@ -26,14 +26,23 @@ bool all_present(const Operation& op) {
   return true;
 }
 
-// Names the failed NICs of electrical rails, whose faults of NICs are rates of 0 in the network.
+std::string failed_part(const PortFault& fault) {
+  if (fault.site_link) return "link " + std::to_string(*fault.site_link) + " between sites";
+  const std::string rail = fault.rail ? "rail " + std::to_string(fault.rail->value) : "every rail";
+  if (fault.of_uplinks()) {
+    return (fault.uplink ? "uplink " + std::to_string(*fault.uplink) : "every uplink") + " of " +
+           (fault.leaf ? "leaf " + std::to_string(*fault.leaf) : "every leaf") + ", " + rail + ",";
+  }
+  return (fault.rail ? "the NIC on " + rail : "every NIC") + " of " +
+         (fault.server ? "server " + std::to_string(*fault.server) : "every server");
+}
+
+// Names the failed NICs and uplinks of electrical rails, and links between sites, whose faults are rates of 0.
 std::vector<std::string> failed_nics(const fabric::Fabric& fabric, Time now) {
   std::vector<std::string> lines;
   for (const PortFault& fault : fabric.spec().rail.faults) {
-    if (fabric.optical() || fault.kind != PortFault::Kind::kFailed || fault.at > now) continue;
-    lines.push_back((fault.rail ? "the NIC on rail " + std::to_string(fault.rail->value) : "every NIC") + " of " +
-                    (fault.server ? "server " + std::to_string(*fault.server) : "every server") + " failed at " +
-                    std::to_string(to_seconds(fault.at)) + " s" +
+    if ((fabric.optical() && fault.of_ports()) || fault.kind != PortFault::Kind::kFailed || fault.at > now) continue;
+    lines.push_back(failed_part(fault) + " failed at " + std::to_string(to_seconds(fault.at)) + " s" +
                     (fault.lasts ? " for " + std::to_string(to_seconds(*fault.lasts)) + " s" : ""));
   }
   return lines;
@@ -117,7 +126,7 @@ std::vector<std::string> DeadlockReport::lines(std::size_t unfinished_ranks) con
   lines.insert(lines.begin(), nics.begin(), nics.end());
   const std::vector<std::string> stopped = run_.stragglers.failures_until(run_.engine.now());
   lines.insert(lines.begin(), stopped.begin(), stopped.end());
-  const fabric::LinkFaults* const faults = run_.fabric.link_faults();
+  const fabric::LinkFaults* const faults = run_.fabric.shared().link_faults();
   const std::vector<std::string> links = faults != nullptr ? faults->lines() : std::vector<std::string>{};
   lines.insert(lines.begin(), links.begin(), links.end());
   if (more > 0) lines.push_back("and " + std::to_string(more) + " more");

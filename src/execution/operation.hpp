@@ -5,8 +5,8 @@
 #include "execution/arrival.hpp"
 #include "execution/critical_path.hpp"
 #include "execution/plan_cache.hpp"
+#include "fabric/way.hpp"
 #include "network/network.hpp"
-#include "network/path.hpp"
 #include "photonrail/collective.hpp"
 #include "photonrail/task_graph.hpp"
 
@@ -69,10 +69,10 @@ struct OperationIdentity {
   }
 };
 
-/// The path from one member to another, which stays the same during the operation.
+/// The way from one member to another, which stays the same during the operation.
 struct Link {
   MemberPair pair;
-  network::Path path;
+  fabric::Way way;
   network::Network::ChannelId channel = network::Network::kNone;
 };
 

@@ -52,7 +52,7 @@ Path joined(const std::vector<Path>& ways) {
 
 std::optional<PlanWays::Ways> PlanWays::of(const Operation& op, Fabric& fabric) {
   const bool lasting = op.runnable->stream && !op.optical && op.demand == 0 && fabric.plant().grid() == nullptr;
-  if (!lasting || !op.complete()) return std::nullopt;
+  if (!lasting || !op.complete() || fabric.shared().uplink_routes() != nullptr) return std::nullopt;
   if (known_.size() <= op.key.communicator.index()) known_.resize(op.key.communicator.index() + 1);
   std::vector<Way>& ways = known_[op.key.communicator.index()];
   auto way = std::find_if(ways.begin(), ways.end(), [&](const Way& w) { return w.plan == op.runnable; });
@@ -84,7 +84,7 @@ void PlanWays::find(const Operation& op, Fabric& fabric, Way& way) {
   std::vector<Path> ways;
   for (SendIndex i = 0; i < op.plan().send_count(); ++i) {
     const Send send = op.plan().send(i);
-    ways.push_back(path_of(fabric, op, {send.from, send.to}));
+    ways.push_back(way_of(fabric, op, {send.from, send.to}).path);
   }
   way.path = joined(ways);
   if (way.path.parts > 0) way.rate = fabric.network().rate_of_parts(way.path);

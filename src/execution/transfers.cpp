@@ -198,14 +198,20 @@ Duration protocol_latency(const Fabric& fabric, const Operation& op) {
 
 }  // namespace
 
-Path path_of(Fabric& fabric, const Operation& op, MemberPair pair, bool first) {
-  std::optional<Path> path = fabric.route(op.gpus[pair.first], op.gpus[pair.second]);
+Path path_of(Fabric& fabric, const Operation& op, MemberPair pair, const std::optional<fabric::RailCrossing>& crossing,
+             bool first) {
+  std::optional<Path> path = fabric.route(op.gpus[pair.first], op.gpus[pair.second], crossing);
   PHOTONRAIL_CHECK(path.has_value());
   const bool by_size = fabric.inside_server(op.gpus[pair.first], op.gpus[pair.second]);
   if (by_size) path->latency = protocol_latency(fabric, op);
   if (op.runnable->stream) add_steps(fabric.network(), op, *path);
   if (by_size && (first || op.runnable->stream)) path->latency += fabric.spec().scale_up.latency;
   return *std::move(path);
+}
+
+fabric::Way way_of(Fabric& fabric, const Operation& op, MemberPair pair, bool first) {
+  const auto crossing = fabric.crossing(op.gpus[pair.first], op.gpus[pair.second]);
+  return {crossing, path_of(fabric, op, pair, crossing, first)};
 }
 
 // Without circuits, the ways of a plan that sends over its pairs again and again are found once. Others are found send by
@@ -217,7 +223,7 @@ void Transfers::make_links(Operation& op) {
   const std::vector<MemberPair> pairs = op.plan().pairs(0);
   links.resize(pairs.size());
   for (std::size_t p = 0; p < pairs.size(); ++p) {
-    links[p] = {pairs[p], path_of(run_.fabric, op, pairs[p]), run_.fabric.network().open_channel()};
+    links[p] = {pairs[p], way_of(run_.fabric, op, pairs[p]), run_.fabric.network().open_channel()};
   }
 }
 
@@ -267,15 +273,15 @@ void Transfers::leave(Operation& op, const Send& send, std::uint64_t tag) {
   const MemberPair pair{send.from, send.to};
   const bool first = send_of(tag) < op.plan().initial_sends();
   if (op.transfer.links.empty()) {
-    run_.fabric.post(Network::kNone, path_of(run_.fabric, op, pair, first), send.bytes, tag);
+    run_.fabric.post(Network::kNone, way_of(run_.fabric, op, pair, first).path, send.bytes, tag);
     return;
   }
   const Link& link = find_link(op.transfer.links, pair);
   if (first && run_.fabric.inside_server(op.gpus[pair.first], op.gpus[pair.second])) {
-    run_.fabric.post(link.channel, path_of(run_.fabric, op, pair, true), send.bytes, tag);
+    run_.fabric.post(link.channel, path_of(run_.fabric, op, pair, link.way.crossing, true), send.bytes, tag);
     return;
   }
-  run_.fabric.post(link.channel, link.path, send.bytes, tag);
+  run_.fabric.post(link.channel, link.way.path, send.bytes, tag);
 }
 
 void Transfers::launch(std::uint64_t tag) {
@@ -314,7 +320,7 @@ void Transfers::delivered(std::uint64_t tag) {
   if (send.ordered) proxies_.arrived(op.rank(send.from));
   if (op.optical) finish_send(id, op, enter_round(op, send.round), send);
   if (--transfer.sends_to_go == 0) {
-    for (const Link& link : transfer.links) run_.fabric.network().close_channel(link.channel);
+    for (const Link& link : transfer.links) run_.fabric.close_channel(link.channel);
   }
   if (op.runnable->stream) {
     if (transfer.sends_to_go == 0) complete_all(id, op);

@@ -12,6 +12,7 @@
 #include "fabric/fabric.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace photonrail::execution {
@@ -80,8 +81,11 @@ class Transfers : public network::DeliveryListener, public RoundListener, privat
   std::vector<SendIndex> released_;  // scratch
 };
 
-/// The path of an operation's sends between two members; of a `first` one, which waits for no other, with the launch of the
-/// operation (ScaleUpSpec::lines). REQUIRES: there is one now.
-[[nodiscard]] network::Path path_of(fabric::Fabric& fabric, const Operation& op, MemberPair pair, bool first = false);
+/// Finds the path of an operation's sends between two members, whose crossing of a rail is known; of a `first` one, which
+/// waits for no other, with the launch of the operation (ScaleUpSpec::lines). REQUIRES: there is one now.
+[[nodiscard]] network::Path path_of(fabric::Fabric& fabric, const Operation& op, MemberPair pair,
+                                    const std::optional<fabric::RailCrossing>& crossing, bool first = false);
+/// The same with its crossing. REQUIRES: the operation waits for no circuits.
+[[nodiscard]] fabric::Way way_of(fabric::Fabric& fabric, const Operation& op, MemberPair pair, bool first = false);
 
 }  // namespace photonrail::execution

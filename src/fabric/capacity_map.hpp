@@ -31,6 +31,9 @@ class CapacityMap {
   /// REQUIRES: two tiers; the leaf has a first port of a server that the run has.
   [[nodiscard]] CapacityId leaf_up(RailId rail, std::uint32_t leaf) const { return leaf_up_ + leaf_seat(rail, leaf); }
   [[nodiscard]] CapacityId leaf_down(RailId rail, std::uint32_t leaf) const { return leaf_down_ + leaf_seat(rail, leaf); }
+  /// The first of these, all of which follow each other: up, then as many down. The leaves of all rails, seats, in order.
+  [[nodiscard]] CapacityId first_leaf_up() const { return leaf_up_; }
+  [[nodiscard]] std::uint32_t leaf_seats() const { return leaf_down_ - leaf_up_; }
 
   /// REQUIRES: the plant has a grid of links, and has_server() of the GPU, which may be on any rail.
   [[nodiscard]] CapacityId scale_up_link(GpuId gpu, std::uint32_t slot) const {

@@ -4,6 +4,7 @@
 #include "core/field.hpp"
 #include "core/printed.hpp"
 #include "fabric/mesh_routes.hpp"
+#include "fabric/tier_checks.hpp"
 #include "topology/plant.hpp"
 
 #include <algorithm>
@@ -177,6 +178,7 @@ void require_electrical(const RailSpec& rail) {
   require(rail.oversubscription >= 1.0 && std::isfinite(rail.oversubscription), field("rail.oversubscription"),
           "must be a finite number of 1 or more, not " + text(rail.oversubscription), "2 is half the bandwidth up");
   require_duration(rail.tier_latency, field("rail.tier_latency"));
+  fabric::require_uplinks(rail);
 }
 
 void require_switch(const OpticalSwitchSpec& ocs) {
@@ -320,6 +322,8 @@ void require_faults(const ClusterSpec& cluster) {
             "must be a share from 1e-6 to 1, not " + text(fault.rate));
     require_duration(fault.at.since_start(), field("rail.faults[].at", i));
     require_duration(fault.lasts.value_or(Duration{}), field("rail.faults[].lasts", i));
+    fabric::require_uplink_fault(cluster, i);
+    fabric::require_link_fault(cluster, i);
   }
 }
 
@@ -410,6 +414,8 @@ PlantSpec ClusterSpec::plant() const {
   plant.rail = rail.kind;
   plant.switch_radix = rail.switch_radix;
   plant.oversubscription = rail.oversubscription;
+  plant.uplinks = rail.uplinks;
+  plant.uplinks_fail = std::ranges::any_of(rail.faults, [](const PortFault& fault) { return fault.of_uplinks(); });
   plant.planes = rail.planes;
   plant.pod_servers = rail.pods.servers;
   plant.optical_pods = rail.pods.layer == PodSpec::Layer::kOptical;
@@ -434,6 +440,7 @@ void ClusterSpec::validate() const {
     require_optical(*this);
   }
   require_light(*this);
+  fabric::require_sites(*this);
   require_numbered(*this);
 }
 

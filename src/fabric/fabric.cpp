@@ -1,7 +1,5 @@
 #include "fabric/fabric.hpp"
 
-#include "fabric/uplinks.hpp"
-
 #include <algorithm>
 
 namespace photonrail::fabric {
@@ -32,7 +30,9 @@ Fabric::Fabric(engine::Engine& engine, const ClusterSpec& spec, const FabricSett
       own_(std::make_unique<SharedFabric>(engine, spec, plant_, settings,
                                           folded == nullptr && spec.nic.gpus == 1 ? gpus : std::span<const GpuId>{})),
       shared_(*own_),
-      network_(shared_.network()) {
+      network_(shared_.network()),
+      inside_(spec_.scale_up, plant_, shared_),
+      across_(make_rail_routing(spec_, plant_, shared_, rails_)) {
   if (spec.rail.kind != RailKind::kOptical) return;
   rails_.resize(rails());
   for (std::uint32_t r = 0; r < rails(); ++r) {
@@ -49,7 +49,9 @@ Fabric::Fabric(engine::Engine& engine, const ClusterSpec& spec, SharedFabric& sh
       plant_(spec.plant()),
       shared_(shared),
       network_(shared.network()),
-      job_tag_(std::uint64_t{job} << SharedFabric::kJobShift) {
+      job_tag_(std::uint64_t{job} << SharedFabric::kJobShift),
+      inside_(spec_.scale_up, plant_, shared_),
+      across_(make_rail_routing(spec_, plant_, shared_, rails_)) {
   PHOTONRAIL_CHECK(job < SharedFabric::kMaxJobs);
   if (spec.rail.kind != RailKind::kOptical) return;
   rails_.resize(rails());
@@ -96,6 +98,8 @@ Bandwidth Places::rate(const Place& place) const {
       return {nic};
     case Place::Kind::kLeafUplink:
       return plant.rate(plant.leaf_up(RailId{place.rail}, place.number));
+    case Place::Kind::kSiteLink:
+      return sites->link(place.number).rate;
     case Place::Kind::kPodUplink:
       break;
   }
@@ -104,41 +108,10 @@ Bandwidth Places::rate(const Place& place) const {
   return {servers * nic / pods.oversubscription};
 }
 
-namespace {
-
-Duration latency_of(const ScaleUpSpec& scale_up, const topology::GridLink& link) {
-  return scale_up.latency + (link.face ? scale_up.face_latency : Duration{});
-}
-
-}  // namespace
-
-// A crossbar is two capacities, out and in. On a grid every link of the way is one, and a link that failed is gone around.
-void Fabric::add_scale_up(GpuId from, GpuId to, Path& path) const {
-  const CapacityMap& capacities = shared_.capacities();
-  if (plant_.grid() == nullptr) {
-    path.add(capacities.scale_up_out(from));
-    path.add(capacities.scale_up_in(to));
-    path.latency += spec_.scale_up.least_latency();
-    return;
-  }
-  const std::uint32_t server = plant_.server_of(from);
-  const auto add = [&](const topology::GridLink& link) {
-    path.add(capacities.scale_up_link(plant_.gpu(server, link.from), link.slot));
-    path.latency += latency_of(spec_.scale_up, link);
-  };
-  LinkFaults* const faults = shared_.link_faults();
-  const LinkFaults::Way* const detour =
-      faults == nullptr ? nullptr : faults->detour(server, plant_.local_of(from), plant_.local_of(to));
-  if (detour != nullptr) {
-    std::for_each(detour->begin(), detour->end(), add);
-  } else {
-    plant_.grid()->route(plant_.local_of(from), plant_.local_of(to), add);
-  }
-}
-
-// Ways that were found before a link failed or was repaired.
+// Ways that were found before a link failed or was repaired, and those over the uplinks of leaves.
 void Fabric::post_around(network::Network::ChannelId channel, Path path, Bytes bytes, std::uint64_t tag) {
-  shared_.link_faults()->divert(path);
+  if (LinkFaults* const faults = shared_.link_faults()) faults->divert(path);
+  if (UplinkRoutes* const routes = shared_.uplink_routes()) return routes->post(channel, path, bytes, tag);
   network_.post(channel, path, bytes, tag);
 }
 
@@ -166,48 +139,16 @@ std::optional<topology::GridBox> Fabric::box_of(std::span<const GpuId> gpus) con
   return plant_.grid()->box_of(locals);
 }
 
-// In the order of the way: links of the sender's server to the rail of the destination, then the rail, which is a list of
-// circuits and uplinks between pods, or two ports and, between leaves, two uplinks. The receiver's server is not crossed.
-std::optional<Path> Fabric::route(GpuId from, GpuId to) {
-  const CapacityMap& capacities = shared_.capacities();
+// In the order of the way: links of the sender's server to the rail of the destination, then the rail. The receiver's
+// server is not crossed.
+std::optional<Path> Fabric::route(GpuId from, GpuId to, const std::optional<RailCrossing>& crossing) {
   Path path;
   path.overhead = spec_.nic.message_overhead;
-  const GpuId receiver = image(to);
-  if (server_of(from) == server_of(to)) {
-    add_scale_up(image(from), receiver, path);
-    return path;
-  }
-  const GpuId sender = image(GpuId{server_of(from) * spec_.gpus_per_server + local_of(to)});
+  if (!crossing) return inside_.add_way(image(from), image(to), path) ? std::optional(path) : std::nullopt;
+  const GpuId sender = plant_.gpu(crossing->from, crossing->rail.value);
   const bool own_nic = nic_owner(local_of(from)) == nic_owner(local_of(to));
-  if (!own_nic) {
-    add_scale_up(image(from), sender, path);
-  }
-  const std::uint32_t local = plant_.local_of(receiver);
-  if (optical()) {
-    const std::span<const CapacityId> hops = rails_[local]->way(plant_.server_of(sender), plant_.server_of(receiver));
-    if (hops.empty()) return std::nullopt;
-    for (const CapacityId hop : hops) path.add(hop);
-    const RailRoutes::Length length = rails_[local]->way_length();
-    path.latency += spec_.nic.latency * length.circuits;
-    path.latency += spec_.rail.pods.latency * length.crossings;
-    return path;
-  }
-  path.latency += spec_.nic.latency;
-  const auto nic_of = [&](GpuId gpu) { return plant_.gpu(plant_.server_of(gpu), nic_owner(plant_.local_of(gpu))); };
-  const GpuId out = nic_of(sender);
-  const GpuId in = nic_of(receiver);
-  path.add(capacities.nic_out(out, 0));
-  const std::uint32_t from_leaf = plant_.leaf_of(out, 0);
-  const std::uint32_t to_leaf = plant_.leaf_of(in, 0);
-  if (from_leaf != to_leaf) {
-    const RailId rail{plant_.local_of(out)};
-    if (uplinks_bind(plant_.spec())) {
-      path.add(capacities.leaf_up(rail, from_leaf));
-      path.add(capacities.leaf_down(rail, to_leaf));
-    }
-    path.latency += spec_.rail.tier_latency;
-  }
-  path.add(capacities.nic_in(in, 0));
+  if (!own_nic && !inside_.add_way(image(from), sender, path)) return std::nullopt;
+  if (!across_->add_way(sender, plant_.gpu(crossing->to, crossing->rail.value), path)) return std::nullopt;
   return path;
 }
 

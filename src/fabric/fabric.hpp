@@ -3,7 +3,9 @@
 
 #include "engine/engine.hpp"
 #include "fabric/optical_rail.hpp"
+#include "fabric/routing.hpp"
 #include "fabric/shared_fabric.hpp"
+#include "fabric/way.hpp"
 #include "network/network.hpp"
 #include "photonrail/cluster.hpp"
 #include "photonrail/error.hpp"
@@ -19,13 +21,6 @@
 #include <vector>
 
 namespace photonrail::fabric {
-
-/// The part of a message's way that an optical rail must provide.
-struct RailCrossing {
-  RailId rail;
-  std::uint32_t from = 0;  ///< server
-  std::uint32_t to = 0;
-};
 
 /// A smaller plant in which one GPU stands for all that behave alike: they share its ports, and its place on its rail.
 /// Which way a message goes is still asked of the cluster's own GPUs.
@@ -45,12 +40,13 @@ struct FoldedPlant {
 
 /// Names one capacity on the way of messages by what it is.
 struct Place {
-  enum class Kind : std::uint8_t { kScaleUp, kPort, kLeafUplink, kPodUplink };
+  enum class Kind : std::uint8_t { kScaleUp, kPort, kLeafUplink, kPodUplink, kSiteLink };
 
   Kind kind = Kind::kScaleUp;
   std::uint32_t rail = 0;    ///< of uplinks
-  std::uint32_t number = 0;  ///< GPU of the plant, leaf of the rail, or pod
+  std::uint32_t number = 0;  ///< GPU of the plant, leaf of the rail, pod, or direction of a link between sites
 
+  [[nodiscard]] bool is_between_sites() const { return kind == Kind::kSiteLink; }
   [[nodiscard]] bool is_uplink() const { return kind == Kind::kLeafUplink || kind == Kind::kPodUplink; }
 
   friend auto operator<=>(const Place&, const Place&) = default;
@@ -61,9 +57,10 @@ struct Places {
   const ClusterSpec& spec;
   const topology::Plant& plant;
   const FoldedPlant* folded = nullptr;  ///< null: the plant is the cluster's
+  const SiteLinks* sites = nullptr;     ///< null: one site
 
   /// Calls visit(Place) for what a message leaves over, in this order: the scale-up port of its GPU, where it takes it, the
-  /// NIC's ports, the uplinks of a leaf or pod. REQUIRES: from != to.
+  /// NIC's ports, the uplinks of a leaf or pod, the links between sites. REQUIRES: from != to.
   template <class Visit>
   void each(GpuId from, GpuId to, Visit&& visit) const {
     using enum Place::Kind;
@@ -75,9 +72,12 @@ struct Places {
     const auto nic_of = [this](GpuId gpu) { return plant.gpu(plant.server_of(gpu), nic_owner(plant.local_of(gpu))); };
     const GpuId out = nic_of(image(GpuId{server(from) * spec.gpus_per_server + local(to)}));
     visit(Place{kPort, 0, out.value});
-    if (!has_uplinks()) return;
-    const Place uplink = uplink_of(out);
-    if (uplink != uplink_of(nic_of(image(to)))) visit(uplink);
+    if (has_uplinks()) {
+      const Place uplink = uplink_of(out);
+      if (uplink != uplink_of(nic_of(image(to)))) visit(uplink);
+    }
+    if (sites == nullptr) return;
+    for (const SiteLinks::Direction link : sites->way(server(from), server(to))) visit(Place{kSiteLink, 0, link});
   }
   /// Messages may cross uplinks that can be oversubscribed.
   [[nodiscard]] bool has_uplinks() const {
@@ -119,10 +119,15 @@ class Fabric {
   /// Network::post(), with this fabric's job in the tag. REQUIRES: tag < 2^56.
   void post(network::Network::ChannelId channel, const network::Path& path, Bytes bytes, std::uint64_t tag) {
     PHOTONRAIL_CHECK(tag >> SharedFabric::kJobShift == 0);
-    if (shared_.link_faults() != nullptr) return post_around(channel, path, bytes, tag | job_tag_);
+    if (shared_.redirects()) return post_around(channel, path, bytes, tag | job_tag_);
     network_.post(channel, path, bytes, tag | job_tag_);
   }
-  /// Network::post_parts(), likewise. REQUIRES: the servers are no grids of links.
+  /// Closes a channel that messages were posted to.
+  void close_channel(network::Network::ChannelId channel) {
+    if (shared_.uplink_routes() != nullptr) shared_.uplink_routes()->close(channel);
+    network_.close_channel(channel);
+  }
+  /// Network::post_parts(), likewise. REQUIRES: the servers are no grids of links, and messages take no single uplinks.
   void post_parts(const network::Path& path, Bytes bytes, std::uint64_t tag, network::Network::Standing& standing) {
     network_.post_parts(path, bytes, tag | job_tag_, standing);
   }
@@ -152,11 +157,12 @@ class Fabric {
     return folded_->stands_for[std::size_t{server} * plant_.spec().gpus_per_server + rail.index()];
   }
 
-  /// The way of a message now. nullopt: the rail has no circuit for it. REQUIRES: from != to.
-  [[nodiscard]] std::optional<network::Path> route(GpuId from, GpuId to);
+  /// The path of a message now. nullopt: the rail has no circuit for it. `crossing`: crossing() of the two. REQUIRES:
+  /// from != to.
+  [[nodiscard]] std::optional<network::Path> route(GpuId from, GpuId to, const std::optional<RailCrossing>& crossing);
 
   /// What messages leave over, by name.
-  [[nodiscard]] Places places() const { return {spec_, plant_, folded_}; }
+  [[nodiscard]] Places places() const { return {spec_, plant_, folded_, shared_.sites()}; }
 
   /// Holds what a message between two GPUs of a server meets at least: latency, and the rate of the slowest link when it is
   /// alone. Where links may fail, a detour can have faster links, and fewer that an optical switch makes.
@@ -173,13 +179,12 @@ class Fabric {
   /// The group as a box of the torus that its server is; nullopt where it is none.
   [[nodiscard]] std::optional<topology::GridBox> box_of(std::span<const GpuId> gpus) const;
 
-  /// Returns the faults of links between GPUs; null: there are none.
-  [[nodiscard]] const LinkFaults* link_faults() const { return shared_.link_faults(); }
+  /// Returns what jobs share: faults of links between GPUs, single uplinks, links between sites.
+  [[nodiscard]] const SharedFabric& shared() const { return shared_; }
 
  private:
   [[nodiscard]] std::unique_ptr<OpticalRail> make_rail(engine::Engine& engine, RailId id);
   void post_around(network::Network::ChannelId channel, network::Path path, Bytes bytes, std::uint64_t tag);
-  void add_scale_up(GpuId from, GpuId to, network::Path& path) const;
   /// The GPU whose ports stand for those of a NIC, local indices: the first of those that share it.
   [[nodiscard]] std::uint32_t nic_owner(std::uint32_t local) const { return local / spec_.nic.gpus * spec_.nic.gpus; }
   [[nodiscard]] std::uint32_t server_of(GpuId gpu) const { return gpu.value / spec_.gpus_per_server; }
@@ -194,6 +199,13 @@ class Fabric {
   network::Network& network_;
   std::uint64_t job_tag_ = 0;
   std::vector<std::unique_ptr<OpticalRail>> rails_;  // null: see has_rail()
+  ServerRouting inside_;
+  std::unique_ptr<Routing> across_;  // over rails
 };
+
+/// Fabric::route() of two GPUs whose crossing has not been resolved.
+[[nodiscard]] inline std::optional<network::Path> route(Fabric& fabric, GpuId from, GpuId to) {
+  return fabric.route(from, to, fabric.crossing(from, to));
+}
 
 }  // namespace photonrail::fabric

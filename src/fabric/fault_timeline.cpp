@@ -12,7 +12,7 @@ void FaultTimeline::schedule() {
   const auto at = [this](Time t, Action action) { rail_.engine.schedule(t, Phase::kFinish, action); };
   for (std::size_t f = 0; f < faults.size(); ++f) {
     const PortFault& fault = faults[f];
-    if (fault.rail && *fault.rail != rail_.id) continue;
+    if (!fault.of_ports() || (fault.rail && *fault.rail != rail_.id)) continue;
     if (fault.kind == PortFault::Kind::kSlow) {
       at(fault.at, Action::to<&FaultTimeline::slow_down>(*this, f));
       if (fault.lasts) at(fault.at + *fault.lasts, Action::to<&FaultTimeline::speed_up>(*this, f));
@@ -127,7 +127,7 @@ void FaultTimeline::fail(PortId port) {
 std::vector<std::string> FaultTimeline::lines() const {
   std::vector<std::string> lines;
   for (const PortFault& fault : rail_.spec.faults) {
-    if ((fault.rail && *fault.rail != rail_.id) || fault.at > rail_.engine.now()) continue;
+    if (!fault.of_ports() || (fault.rail && *fault.rail != rail_.id) || fault.at > rail_.engine.now()) continue;
     const bool failed = fault.kind == PortFault::Kind::kFailed;
     const std::string at = std::to_string(to_seconds(fault.at)) + " s";
     if (fault.kind == PortFault::Kind::kSlow) continue;  // nothing waits for ever because of it

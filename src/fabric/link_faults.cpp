@@ -91,7 +91,7 @@ void LinkFaults::change(const ScaleUpFault& fault, bool begins) {
     parts_.network.set_rate(id, {whole.bytes_per_second * share});
   });
   detours_.clear();
-  parts_.network.divert(failed_, [this](network::Path& path) { return divert(path); });
+  parts_.network.divert(failed_, [this](network::Path& path, Bytes) { return divert(path); });
 }
 
 bool LinkFaults::failed(std::uint32_t server, const GridLink& link) const {

@@ -6,6 +6,7 @@ NicFaults::NicFaults(const Parts& parts, Bandwidth nic) : parts_(parts), nic_(ni
   using engine::Action;
   for (std::size_t f = 0; f < parts_.faults.size(); ++f) {
     const PortFault& fault = parts_.faults[f];
+    if (!fault.of_ports()) continue;
     parts_.engine.schedule(fault.at, engine::Phase::kFinish, Action::to<&NicFaults::begin>(*this, f));
     if (!fault.lasts) continue;
     parts_.engine.schedule(fault.at + *fault.lasts, engine::Phase::kFinish, Action::to<&NicFaults::end>(*this, f));

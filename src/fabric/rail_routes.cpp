@@ -75,18 +75,22 @@ std::span<const Hop> RailRoutes::hops(Hop hop) {
 }
 
 // The capacities of the way in order, into memory that the next call overwrites: one for each circuit, which its users
-// share, and where pods are joined by packet switches, those of the uplinks.
+// share, those of links between sites, and where pods are joined by packet switches, those of the uplinks.
 std::span<const CapacityId> RailRoutes::way(Hop hop) {
   const SharedRail& shared = from_.shared;
-  // A way over several circuits may leave a pod twice; its message takes one share of the uplink.
-  const auto cross = [this](CapacityId uplink) {
-    if (std::find(way_.begin(), way_.end(), uplink) == way_.end()) way_.push_back(uplink);
+  // A way over several circuits may leave a pod, or cross a link between sites, twice; its message takes one share of it.
+  const auto cross = [this](CapacityId shared_by_many) {
+    if (std::find(way_.begin(), way_.end(), shared_by_many) == way_.end()) way_.push_back(shared_by_many);
   };
   way_.clear();
   length_ = {};
   for (const Hop part : hops(hop)) {
     way_.push_back(from_.links.find(part)->capacity);
     ++length_.circuits;
+    if (shared.sites != nullptr) {
+      for (const SiteLinks::Direction link : shared.sites->way(part.from, part.to)) cross(shared.sites->capacity(link));
+      length_.between_sites += shared.sites->latency(part.from, part.to);
+    }
     const std::uint32_t out = shared.switches.pod(part.from);
     const std::uint32_t in = shared.switches.pod(part.to);
     if (out == in) continue;

@@ -45,6 +45,7 @@ class RailRoutes {
   struct Length {
     std::uint32_t circuits = 0;
     std::uint32_t crossings = 0;
+    Duration between_sites{};
   };
   [[nodiscard]] Length length() const { return length_; }
 

@@ -41,10 +41,26 @@ SharedFabric::SharedFabric(engine::Engine& engine, const ClusterSpec& spec, cons
     nic_faults_ =
         std::make_unique<NicFaults>(NicFaults::Parts{engine, spec.rail.faults, plant, capacities_, network_}, first);
   }
+  if (of.routes_uplinks()) uplink_routes_ = std::make_unique<UplinkRoutes>(plant, capacities_, network_, settings.seed);
+  if (!spec.sites.servers.empty()) add_sites(spec.sites);
+  const auto of_tiers = [](const PortFault& fault) { return !fault.of_ports(); };
+  if (std::any_of(spec.rail.faults.begin(), spec.rail.faults.end(), of_tiers)) {
+    tier_faults_ = std::make_unique<TierFaults>(
+        TierFaults::Parts{engine, spec.rail.faults, plant, capacities_, network_, uplink_routes_.get(), sites_.get()});
+  }
   if (!optical) return;
   rails_.resize(of.gpus_per_server);
   for (std::uint32_t r = 0; r < of.gpus_per_server; ++r) {
     if (capacities_.has_rail(RailId{r})) add_rail(spec, plant, RailId{r}, settings.seed);
+  }
+}
+
+void SharedFabric::add_sites(const SitesSpec& spec) {
+  sites_ = std::make_unique<SiteLinks>(spec);
+  for (SiteLinks::Direction direction = 0; direction < sites_->directions(); ++direction) {
+    const CapacityId id = network_.add_capacity();
+    if (direction == 0) sites_->place(id);
+    network_.set_rate(id, sites_->link(direction).rate);
   }
 }
 
@@ -53,6 +69,7 @@ void SharedFabric::add_rail(const ClusterSpec& spec, const Plant& plant, RailId 
   rails_[id.index()] =
       std::make_unique<SharedRail>(SharedRail{RailSwitches(spec.rail, plant.spec().servers, ports, id, seed), capacities_});
   SharedRail& rail = *rails_[id.index()];
+  rail.sites = sites_.get();
   if (spec.rail.optical.pip) rail.mesh = std::make_unique<MeshRoutes>(spec);
   const PodSpec& pods = spec.rail.pods;
   if (pods.servers == 0 || pods.layer != PodSpec::Layer::kElectrical || pods.oversubscription == 1.0) return;
@@ -82,7 +99,7 @@ std::uint32_t SharedFabric::owner(GpuId gpu) const {
 }
 
 void SharedFabric::attach(std::uint32_t job, DeliveryListener& listener) {
-  network_.attach(*this);
+  attach(*this);
   if (jobs_.size() <= job) jobs_.resize(job + 1);
   jobs_[job] = &listener;
 }

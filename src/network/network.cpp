@@ -47,7 +47,7 @@ void Network::share_occupant(CapacityId id) {
 
 // Flows keep the bytes that they have sent. Exclusive ones are made shared or waiting first, so that two states remain to
 // be looked at.
-void Network::divert(const std::vector<std::uint8_t>& blocked, const std::function<bool(Path&)>& change) {
+void Network::divert(const std::vector<std::uint8_t>& blocked, const std::function<bool(Path&, Bytes)>& change) {
   for (CapacityId id = 0; id < blocked.size(); ++id) {
     if (blocked[id] != 0) share_occupant(id);
   }
@@ -62,7 +62,7 @@ void Network::divert(const std::vector<std::uint8_t>& blocked, const std::functi
     for (const Hop& hop : hops) path.add(hop.capacity);
     path.latency = flows_[id].latency;
     path.overhead = flows_[id].overhead;
-    if (!change(path)) continue;
+    if (!change(path, Bytes{static_cast<std::int64_t>(unsent(flows_[id]) + 0.5)})) continue;
     if (state == FlowState::kShared) shared_.withdraw(id);
     flows_.set_path(id, path);
     if (state == FlowState::kWaiting) continue;

@@ -51,9 +51,9 @@ class Network {
   void set_rate(CapacityId capacity, Bandwidth rate);
 
   /// Puts messages that have a marked capacity before them, in flight or waiting in their channels, on other paths with
-  /// what they have left. `blocked`: the marks, by capacity; beyond its end is none. `change`: replaces a path, or returns
-  /// false and leaves it.
-  void divert(const std::vector<std::uint8_t>& blocked, const std::function<bool(Path&)>& change);
+  /// what they have left. `blocked`: the marks, by capacity; beyond its end is none. `change`: replaces the path of a
+  /// message that has so many bytes left, or returns false and leaves it.
+  void divert(const std::vector<std::uint8_t>& blocked, const std::function<bool(Path&, Bytes left)>& change);
 
   /// A channel sends one message at a time, in the order of posting.
   [[nodiscard]] ChannelId open_channel() { return channels_.open(); }

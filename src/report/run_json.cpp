@@ -35,6 +35,7 @@ Json rail_json(const RailSpec& rail) {
   if (rail.kind == RailKind::kElectrical) {
     Json json{{"kind", "electrical"}, {"radix", rail.switch_radix}, {"oversubscription", rail.oversubscription}};
     if (!rail.faults.empty()) json["faults"] = rail.faults.size();
+    if (rail.uplinks.routing != UplinkRouting::kFluid) json["routing"] = name(rail.uplinks.routing);
     return json;
   }
   Json json{{"kind", "optical"},
@@ -217,9 +218,20 @@ Json utilisation_json(const Utilisation& utilisation) {
   Json json{
       {"rail_ports", utilisation.rail_ports}, {"scale_up", utilisation.scale_up}, {"switching", utilisation.switching}};
   if (utilisation.switching > 0.0) json["circuits"] = utilisation.circuits();
+  for (const Utilisation::Link& link : utilisation.site_links) {
+    json["site_links"].push_back({{"from", link.from}, {"to", link.to}, {"busy", link.busy}, {"bytes", link.bytes.count}});
+  }
   if (utilisation.uplinks) {
     json["uplinks"] = utilisation.uplinks->mean;
     json["busiest_uplink"] = utilisation.uplinks->busiest;
+    for (const Utilisation::Uplink& uplink : utilisation.uplinks->single) {
+      json["single_uplinks"].push_back({{"rail", uplink.rail.value},
+                                        {"leaf", uplink.leaf},
+                                        {"uplink", uplink.uplink},
+                                        {"busy", uplink.busy},
+                                        {"bytes_up", uplink.up.count},
+                                        {"bytes_down", uplink.down.count}});
+    }
   }
   return json;
 }

@@ -250,6 +250,14 @@ void add_utilisation(Rows& rows) {
   share("  circuits while lit", [](const Utilisation& u) { return u.switching > 0.0 ? u.circuits() : 0.0; });
   share("  uplinks", [](const Utilisation& u) { return u.uplinks ? u.uplinks->mean : 0.0; });
   share("  uplinks, the busiest", [](const Utilisation& u) { return u.uplinks ? u.uplinks->busiest : 0.0; });
+  share("  busiest link of sites", [](const Utilisation& u) {
+    double most = 0.0;
+    for (const Utilisation::Link& link : u.site_links) most = std::max(most, link.busy);
+    return most;
+  });
+  share("  busiest single uplink", [](const Utilisation& u) {
+    return u.uplinks && !u.uplinks->single.empty() ? u.uplinks->single.front().busy : 0.0;
+  });
 }
 
 // The longest part of the critical path.

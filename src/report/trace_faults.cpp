@@ -13,12 +13,18 @@ std::string of(const char* what, const std::optional<std::uint32_t>& number) {
 }
 
 std::string name_of(const PortFault& fault) {
+  using enum PortFault::Kind;
+  const std::string state = fault.kind == kFailed ? ": failed" : fault.kind == kStuck ? ": stuck" : ": slow";
+  if (fault.site_link) return "link " + std::to_string(*fault.site_link) + " between sites" + state;
   std::string name = fault.rail ? "rail " + std::to_string(fault.rail->value) : "every rail";
-  if (fault.server || !fault.plane) name += ", " + of("server", fault.server);
+  if (fault.of_uplinks()) {
+    name += ", " + of("leaf", fault.leaf) + ", " + of("uplink", fault.uplink);
+  } else if (fault.server || !fault.plane) {
+    name += ", " + of("server", fault.server);
+  }
   if (fault.plane) name += ", plane " + std::to_string(*fault.plane);
   if (fault.port) name += ", port " + std::to_string(*fault.port);
-  using enum PortFault::Kind;
-  return name + (fault.kind == kFailed ? ": failed" : fault.kind == kStuck ? ": stuck" : ": slow");
+  return name + state;
 }
 
 std::string name_of(const ScaleUpFault& fault) {

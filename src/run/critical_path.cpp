@@ -23,6 +23,8 @@ std::string_view name(Place place) {
       return "leaf_uplink";
     case Place::kPodUplink:
       return "pod_uplink";
+    case Place::kSiteLink:
+      return "site_link";
     case Place::kLatency:
       break;
   }

@@ -24,6 +24,7 @@ const char* rail_problem(const RailSpec& rail) {
 
 const char* tier_problem(const ClusterSpec& cluster) {
   const PlantSpec plant = cluster.plant();
+  if (plant.routes_uplinks()) return "messages take single uplinks, which equal ranks do not share alike";
   if (fabric::uplinks_bind(plant)) return "electrical rails of two tiers: messages share uplinks";
   const bool longer = plant.two_tier() && cluster.rail.tier_latency != Duration{};
   return longer ? "electrical rails of two tiers: messages between leaves take longer than others" : "";
@@ -48,6 +49,7 @@ std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& c
   if (!cluster.scale_up.shape.crossbar()) return "a torus or a ring inside the servers: messages share links on their way";
   if (!cluster.rail.faults.empty()) return "some ports fail, or are stuck or slow";
   if (cluster.nic.gpus > 1) return "GPUs share NICs";
+  if (!cluster.sites.servers.empty()) return "messages between sites share their links";
   if (cluster.rail.kind == RailKind::kElectrical) {
     return tier_problem(cluster);
   }

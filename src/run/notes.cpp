@@ -83,6 +83,41 @@ Found idle_uplinks(const Scenario& scenario, const RunResult& result) {
               of.busiest};
 }
 
+// Which uplink binds where messages take single ones, or why the keys of uplinks change nothing.
+Found single_uplinks(const Scenario& scenario, const RunResult& result) {
+  constexpr const char* kRouting = "/cluster/rail/uplinks/routing";
+  const UplinkSpec& uplinks = scenario.cluster.rail.uplinks;
+  const PlantSpec plant = scenario.cluster.plant();
+  const bool routed = uplinks.routing != UplinkRouting::kFluid;
+  const std::string routing = "routing \"" + std::string(name(uplinks.routing)) + "\"";
+  if (!routed && uplinks.count == 0 && uplinks.rates.empty()) return {};
+  if (!plant.two_tier()) {
+    return Note{"uplink-routing", routed ? kRouting : "/cluster/rail/uplinks",
+                "A rail is one switch, without uplinks: " + (routed ? routing : std::string("\"uplinks\"")) +
+                    " has no effect. A radix below " + std::to_string(plant.rail_ports()) + " makes two tiers.",
+                0.0};
+  }
+  if (routed && plant.uplink_count() == 1) {
+    return Note{"uplink-routing", kRouting, "A leaf has one uplink: " + routing + " has no effect.", 1.0};
+  }
+  if (!routed && uplinks.rates.empty() && !plant.uplinks_fail) {
+    return Note{
+        "uplink-routing", "/cluster/rail/uplinks/count",
+        "The uplinks of a leaf are one capacity (routing \"fluid\"), and none has a fault: their number has no effect.",
+        static_cast<double>(plant.uplink_count())};
+  }
+  if (!result.utilisation || !result.utilisation->uplinks || result.utilisation->uplinks->single.empty()) return {};
+  const Utilisation::Uplinks& of = *result.utilisation->uplinks;
+  const Utilisation::Uplink& worst = of.single.front();
+  if (worst.busy <= 0.0) return {};
+  const double times = worst.busy / of.single_mean;
+  return Note{"uplink-routing", kRouting,
+              "With " + routing + " the busiest uplink, " + std::to_string(worst.uplink) + " of leaf " +
+                  std::to_string(worst.leaf) + " on rail " + std::to_string(worst.rail.value) + ", is busy " +
+                  per_cent(worst.busy) + " of the time, " + brief(times) + " times the mean of all uplinks.",
+              times};
+}
+
 Found idle_gpus(const Scenario& scenario, const RunResult&) {
   std::set<GpuId> used;
   const auto add = [&used](const Scenario& job) {
@@ -207,6 +242,8 @@ const char* key_of(const PathPart& part) {
       return kOversubscription;
     case Place::kPodUplink:
       return "/cluster/rail/pods/oversubscription";
+    case Place::kSiteLink:
+      return "/cluster/sites/links";
     case Place::kLatency:
       break;
   }
@@ -231,8 +268,8 @@ namespace run {
 
 void add_notes(const Scenario& scenario, RunResult& result) {
   constexpr Found (*kNotes[])(const Scenario&, const RunResult&) = {
-      &binds,      &one_tier,     &idle_uplinks,    &idle_gpus,    &no_rail_traffic, &never_switches, &hidden_switching,
-      &first_step, &unused_share, &unused_accuracy, &nothing_drawn};
+      &binds,          &one_tier,         &idle_uplinks, &single_uplinks, &idle_gpus,       &no_rail_traffic,
+      &never_switches, &hidden_switching, &first_step,   &unused_share,   &unused_accuracy, &nothing_drawn};
   for (const auto find : kNotes) {
     if (Found note = find(scenario, result)) result.notes.push_back(*std::move(note));
   }

@@ -31,6 +31,8 @@ Place place_of(fabric::Place::Kind kind) {
       return Place::kPort;
     case fabric::Place::Kind::kLeafUplink:
       return Place::kLeafUplink;
+    case fabric::Place::Kind::kSiteLink:
+      return Place::kSiteLink;
     case fabric::Place::Kind::kPodUplink:
       break;
   }
@@ -56,7 +58,8 @@ OperationPlaces::OperationPlaces(const execution::RunHistory& history, const exe
 }
 
 std::vector<fabric::Place> OperationPlaces::fullest_of_each_kind(std::uint32_t operation) const {
-  std::array<std::optional<CapacityLoad>, 4> fullest;
+  constexpr std::size_t kKinds = static_cast<std::size_t>(fabric::Place::Kind::kSiteLink) + 1;
+  std::array<std::optional<CapacityLoad>, kKinds> fullest;
   for (const CapacityLoad& load : loads_.load_of(history_.operations()[operation].sequence)) {
     std::optional<CapacityLoad>& most = fullest[static_cast<std::size_t>(load.place.kind)];
     if (!most || load.bytes > most->bytes) most = load;
@@ -104,6 +107,12 @@ std::string OperationPlaces::name_of(const fabric::Place& capacity) const {
       return "NIC of " + gpu;
     case fabric::Place::Kind::kLeafUplink:
       return "uplinks of leaf " + number + ", rail " + std::to_string(capacity.rail);
+    case fabric::Place::Kind::kSiteLink: {
+      const SiteLink& link = fabric_.spec().sites.links[capacity.number / 2];
+      const bool against = capacity.number % 2 != 0;
+      return "link from site " + std::to_string(against ? link.b : link.a) + " to site " +
+             std::to_string(against ? link.a : link.b);
+    }
     case fabric::Place::Kind::kPodUplink:
       break;
   }

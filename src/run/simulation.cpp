@@ -6,6 +6,7 @@
 #include "run/critical_path.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -219,7 +220,22 @@ Utilisation Simulation::utilisation(Bytes rail_bytes, const RunResult& result) c
       static_cast<double>(all.count - rail_bytes.count) / (gpus * cluster.scale_up.of_gpu().bytes_per_second * seconds);
   share.switching = to_seconds(result.reconfigurations.dark_port) / (ports * seconds);
   add_uplinks(seconds, share);
+  add_site_links(seconds, share);
   return share;
+}
+
+void Simulation::add_site_links(double seconds, Utilisation& share) const {
+  for (const SiteLink& link : setup_.scenario.cluster.sites.links) {
+    share.site_links.push_back({link.a, link.b});
+    share.site_links.push_back({link.b, link.a});
+  }
+  if (share.site_links.empty()) return;
+  for (const execution::CapacityLoad& load : executor_.loads().totals()) {
+    if (!load.place.is_between_sites()) continue;
+    Utilisation::Link& link = share.site_links[load.place.number];
+    link.busy = load.bytes / (fabric_.places().rate(load.place).bytes_per_second * seconds);
+    link.bytes = Bytes{static_cast<std::int64_t>(load.bytes + 0.5)};
+  }
 }
 
 // The mean is over the leaves, or pods, that the job has GPUs in; what it has none in carries nothing of it.
@@ -236,7 +252,23 @@ void Simulation::add_uplinks(double seconds, Utilisation& share) const {
     all.mean += busy / static_cast<double>(uplinks.size());
     all.busiest = std::max(all.busiest, busy);
   }
+  add_single_uplinks(seconds, all);
   share.uplinks = all;
+}
+
+// Several jobs share them: the bytes of one are not told apart.
+void Simulation::add_single_uplinks(double seconds, Utilisation::Uplinks& all) const {
+  const fabric::UplinkRoutes* const routes = fabric_.shared().uplink_routes();
+  if (setup_.shared != nullptr || routes == nullptr) return;
+  double sum = 0.0;
+  for (const fabric::UplinkLoad& load : routes->loads()) {
+    const double busy = static_cast<double>(std::max(load.up, load.down).count) / (load.rate.bytes_per_second * seconds);
+    all.single.push_back({load.rail, load.leaf, load.uplink, busy, load.up, load.down});
+    sum += busy;
+  }
+  all.single_mean = sum / static_cast<double>(all.single.size());
+  std::ranges::stable_sort(all.single, std::greater{}, &Utilisation::Uplink::busy);
+  all.single.resize(std::min(all.single.size(), Utilisation::Uplinks::kMaxSingle));
 }
 
 std::vector<GpuId> Simulation::gpu_of_rank() const {

@@ -73,6 +73,8 @@ class Simulation {
   [[nodiscard]] execution::RunContext context();
   [[nodiscard]] Utilisation utilisation(Bytes rail_bytes, const RunResult& result) const;
   void add_uplinks(double seconds, Utilisation& share) const;
+  void add_site_links(double seconds, Utilisation& share) const;
+  void add_single_uplinks(double seconds, Utilisation::Uplinks& all) const;
   [[nodiscard]] std::vector<GpuId> gpu_of_rank() const;
   void begin(std::uint64_t);
 

@@ -68,6 +68,7 @@ bool draws_of_seed(const Scenario& scenario) {
   const RailSpec& rail = scenario.cluster.rail;
   const bool optical = rail.kind == RailKind::kOptical;
   if (optical && rail.optical.reconfiguration.kind != DelayDistribution::Kind::kConstant) return true;
+  if (scenario.cluster.plant().routes_uplinks() && rail.uplinks.routing == UplinkRouting::kHash) return true;
   if (scenario.jobs.empty()) return job_draws(scenario, optical);
   return std::any_of(scenario.jobs.begin(), scenario.jobs.end(),
                      [optical](const Scenario& job) { return job_draws(job, optical); });

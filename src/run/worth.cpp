@@ -72,6 +72,9 @@ bool improve_uplinks(Scenario& scenario) {
   RailSpec& rail = scenario.cluster.rail;
   double& share = rail.kind == RailKind::kOptical ? rail.pods.oversubscription : rail.oversubscription;
   const bool has = rail.kind == RailKind::kOptical ? rail.pods.servers > 0 : scenario.cluster.plant().two_tier();
+  std::vector<Bandwidth>& rates = rail.uplinks.rates;
+  for (Bandwidth& rate : rates) rate.bytes_per_second = more(rate.bytes_per_second);
+  if (has && !rates.empty()) return true;
   if (!has || share <= 1.0) return false;
   share = std::max(1.0, share * 10.0 / 11.0);
   return true;

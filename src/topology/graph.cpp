@@ -124,23 +124,20 @@ class Builder {
     }
   }
 
-  // Every leaf has as many cables as carry its share up when it is full; the slack forgives 6 / 1.2 = 5.000000000000001.
-  [[nodiscard]] std::uint32_t uplinks() const {
-    return static_cast<std::uint32_t>(std::ceil(spec_.ports_per_leaf() / spec_.oversubscription * (1.0 - 1e-12)));
-  }
-
+  // Where messages take single uplinks, each leads to a spine of its own number.
   void add_spines(RailId rail, const std::vector<PlantVertexId>& leaves) {
-    const std::uint64_t cables = std::uint64_t{uplinks()} * leaves.size();
+    const std::uint32_t uplinks = spec_.uplink_count();
+    const std::uint64_t cables = std::uint64_t{uplinks} * leaves.size();
     const bool further_tiers = leaves.size() > spec_.switch_radix;
-    const std::uint64_t count = further_tiers ? 1 : (cables + spec_.switch_radix - 1) / spec_.switch_radix;
+    const std::uint64_t packed = further_tiers ? 1 : (cables + spec_.switch_radix - 1) / spec_.switch_radix;
+    const std::uint64_t count = spec_.routes_uplinks() ? uplinks : packed;
     std::vector<PlantVertexId> spines;
     for (std::uint32_t s = 0; s < count; ++s) spines.push_back(add(Device::kSpine, rail.value, s));
     std::size_t next = 0;
     for (std::uint32_t l = 0; l < leaves.size(); ++l) {
       const CapacityId up = plant_.leaf_up(rail, l);
-      const Bandwidth share{plant_.rate(up).bytes_per_second / uplinks()};
-      for (std::uint32_t u = 0; u < uplinks(); ++u, next = (next + 1) % spines.size()) {
-        boost::add_edge(leaves[l], spines[next], {true, up, plant_.leaf_down(rail, l), share}, graph_);
+      for (std::uint32_t u = 0; u < uplinks; ++u, next = (next + 1) % spines.size()) {
+        boost::add_edge(leaves[l], spines[next], {true, up, plant_.leaf_down(rail, l), spec_.uplink_rate(u)}, graph_);
       }
     }
   }

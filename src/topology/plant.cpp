@@ -3,6 +3,7 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace photonrail {
@@ -30,6 +31,11 @@ void require_meaning(const PlantSpec& spec) {
 
 }  // namespace
 
+std::string_view name(UplinkRouting routing) {
+  constexpr std::string_view kNames[] = {"fluid", "hash", "equal", "least_loaded"};
+  return kNames[static_cast<std::size_t>(routing)];
+}
+
 std::uint32_t PlantSpec::ports_per_leaf() const {
   if (!two_tier()) return std::max(1u, rail_ports());
   // One part in 1e12 more, so that 11 x 1.2 / 2.2 is 6 and not 5.
@@ -43,6 +49,30 @@ std::uint32_t PlantSpec::leaves() const {
   return std::max(1u, rail_ports() / each + (rail_ports() % each == 0 ? 0 : 1));
 }
 
+// The graph has as many cables; the slack forgives 6 / 1.2 = 5.000000000000001.
+std::uint32_t PlantSpec::uplink_count() const {
+  if (uplinks.count > 0) return uplinks.count;
+  if (!uplinks.rates.empty()) return static_cast<std::uint32_t>(uplinks.rates.size());
+  return static_cast<std::uint32_t>(std::ceil(ports_per_leaf() / oversubscription * (1.0 - 1e-12)));
+}
+
+Bandwidth PlantSpec::uplink_rate(std::uint32_t uplink) const {
+  if (!uplinks.rates.empty()) return uplinks.rates[uplink];
+  return {leaf_rate().bytes_per_second / uplink_count()};
+}
+
+// Uplinks belong to the leaf: one that is not full has as many as the others.
+Bandwidth PlantSpec::leaf_rate() const {
+  if (uplinks.rates.empty()) return {ports_per_leaf() * nic_port.bytes_per_second / oversubscription};
+  double sum = 0.0;
+  for (const Bandwidth rate : uplinks.rates) sum += rate.bytes_per_second;
+  return {sum};
+}
+
+bool PlantSpec::routes_uplinks() const {
+  return two_tier() && uplinks.routing != UplinkRouting::kFluid && uplink_count() > 1;
+}
+
 std::uint64_t Plant::count(const PlantSpec& spec) {
   constexpr std::uint64_t kTooMany = std::numeric_limits<std::uint64_t>::max();
   constexpr std::uint64_t kMaxCapacities = std::numeric_limits<CapacityId>::max();
@@ -50,7 +80,8 @@ std::uint64_t Plant::count(const PlantSpec& spec) {
   if (gpus > kMaxCapacities || std::uint64_t{spec.nic_ports} * gpus > kMaxCapacities) return kTooMany;
   const std::uint64_t leaves = spec.two_tier() ? std::uint64_t{spec.leaves()} * spec.gpus_per_server : 0;
   const std::uint64_t slots = spec.shape.crossbar() ? 0 : 2 * std::max<std::uint64_t>(1, spec.shape.sides.size());
-  return 2 * (gpus + gpus * spec.nic_ports + leaves) + gpus * slots;
+  const std::uint64_t single = spec.routes_uplinks() ? leaves * spec.uplink_count() : 0;
+  return 2 * (gpus + gpus * spec.nic_ports + leaves + single) + gpus * slots;
 }
 
 Plant::Plant(const PlantSpec& spec) : spec_(spec) {
@@ -78,8 +109,7 @@ Bandwidth Plant::rate(CapacityId id) const {
     const std::uint32_t gpu = (id - links_) / slots_;
     return grid_->rate(gpu % spec_.gpus_per_server, (id - links_) % slots_, spec_.scale_up);
   }
-  // Uplinks belong to the leaf: one that is not full has as many as the others.
-  return {ports_per_leaf_ * spec_.nic_port.bytes_per_second / spec_.oversubscription};
+  return spec_.leaf_rate();
 }
 
 }  // namespace photonrail

@@ -1,8 +1,9 @@
 // The capacities of a plant. Their ids are computed from port numbers, so that routing needs no table.
 // A capacity is one direction of a link that messages share.
 //
-// Leaves out: which uplink a message takes. All uplinks of a leaf are one capacity each way, as if spread ideally
-// (equal-cost multi-path without collisions), and the spines, however many tiers of them, never block.
+// All uplinks of a leaf are one capacity each way, as if spread ideally; single ones are fabric::UplinkRoutes'.
+//
+// Leaves out: blocking in the spines, however many tiers of them.
 #pragma once
 
 #include "photonrail/cluster/topology.hpp"

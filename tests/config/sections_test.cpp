@@ -59,6 +59,7 @@ std::map<std::string, Checked> parts() {
   const config::Places whole = scenario_places();
   std::map<std::string, Checked> parts;
   parts["src/fabric/cluster.cpp"] = {"cluster", whole};
+  parts["src/fabric/tier_checks.cpp"] = {"cluster", whole};
   parts["src/cost/network_shape.cpp"] = {"pricing", whole};
   parts["src/run/control_check.cpp"] = {"controller.control", whole};
   parts["src/workload/training/"] = {"", places_of(config::kTrainingSection)};

@@ -187,7 +187,7 @@ TEST(Forwarding, TakesTheShortestWayOverLitCircuits) {
   EXPECT_THAT(r.way(0, 1), ElementsAre(PortId{0u}));
   EXPECT_THAT(r.way(0, 3), ElementsAre(PortId{0u}, PortId{1u}, PortId{2u}));
   EXPECT_THAT(r.way(0, 4), IsEmpty());
-  EXPECT_EQ(r.fabric->route(GpuId{0u}, GpuId{3u})->latency, 3 * kLatency) << "each hop pays";
+  EXPECT_EQ(route(*r.fabric, GpuId{0u}, GpuId{3u})->latency, 3 * kLatency) << "each hop pays";
   // A way is forgotten when the circuits change.
   r.light({Rail::circuit(0, 3)});
   EXPECT_THAT(r.way(0, 3), ElementsAre(PortId{0u}));
@@ -278,7 +278,7 @@ TEST(PausedCircuits, WhatIsPostedWhileTheCircuitIsAwayWaitsForIt) {
   Path path;
   r.at(kSwitching, [&] {
     (void)r.hold(0, 1);
-    path = r.fabric->route(GpuId{0u}, GpuId{1u}).value();
+    path = route(*r.fabric, GpuId{0u}, GpuId{1u}).value();
   });
   r.at(microseconds(150), [&] { r.connect({Rail::circuit(0, 2)}); });
   // The way was found before; another link has the port by now.

@@ -56,15 +56,15 @@ class FabricFixture : public DeliveryListener, public CircuitListener {
   void light_back(RailId) override {}
 
   [[nodiscard]] std::vector<CapacityId> hops(std::size_t from, std::size_t to) {
-    const std::optional<Path> path = fabric.route(GpuId{from}, GpuId{to});
+    const std::optional<Path> path = route(fabric, GpuId{from}, GpuId{to});
     EXPECT_TRUE(path.has_value());
     return path ? std::vector<CapacityId>(path->hops().begin(), path->hops().end()) : std::vector<CapacityId>{};
   }
   [[nodiscard]] Duration latency(std::size_t from, std::size_t to) {
-    return fabric.route(GpuId{from}, GpuId{to}).value().latency;
+    return route(fabric, GpuId{from}, GpuId{to}).value().latency;
   }
   void post(std::size_t from, std::size_t to, std::int64_t bytes, std::uint64_t tag) {
-    fabric.network().post(Network::kNone, fabric.route(GpuId{from}, GpuId{to}).value(), Bytes{bytes}, tag);
+    fabric.network().post(Network::kNone, route(fabric, GpuId{from}, GpuId{to}).value(), Bytes{bytes}, tag);
   }
 
   ClusterSpec spec;
@@ -168,14 +168,14 @@ TEST(Fabric, UplinksAreSharedWhereTheLeafIsOversubscribed) {
 TEST(Fabric, AnOpticalRailHasAWayOnlyWhereACircuitIsLit) {
   FabricFixture f(cluster(3, 2, RailKind::kOptical));
   const Plant& plant = f.fabric.plant();
-  EXPECT_FALSE(f.fabric.route(GpuId{1}, GpuId{5}).has_value());
+  EXPECT_FALSE(route(f.fabric, GpuId{1}, GpuId{5}).has_value());
   f.fabric.rail(RailId{1}).apply({{{PortId{0}, PortId{2}}}, {}}, {});
-  EXPECT_FALSE(f.fabric.route(GpuId{1}, GpuId{5}).has_value()) << "it is switching";
+  EXPECT_FALSE(route(f.fabric, GpuId{1}, GpuId{5}).has_value()) << "it is switching";
   f.engine.run();
   // A circuit is never shared: the port that sends is all that counts.
   EXPECT_THAT(f.hops(1, 5), ElementsAre(plant.nic_out(GpuId{1}, 0)));
-  EXPECT_FALSE(f.fabric.route(GpuId{5}, GpuId{1}).has_value()) << "a circuit has a direction";
-  EXPECT_FALSE(f.fabric.route(GpuId{0}, GpuId{4}).has_value()) << "the other rail is another switch";
+  EXPECT_FALSE(route(f.fabric, GpuId{5}, GpuId{1}).has_value()) << "a circuit has a direction";
+  EXPECT_FALSE(route(f.fabric, GpuId{0}, GpuId{4}).has_value()) << "the other rail is another switch";
   // From the other GPU of the server, by way of the one on the rail.
   EXPECT_THAT(f.hops(0, 5),
               ElementsAre(plant.scale_up_out(GpuId{0}), plant.scale_up_in(GpuId{1}), plant.nic_out(GpuId{1}, 0)));

@@ -210,7 +210,7 @@ TEST(Pods, WithoutOversubscriptionOnlyTheLatencyIsMore) {
     EXPECT_EQ(at, kSwitching + microseconds(200) + kLatency + microseconds(3)) << tag;
   Rail inside(4, 1, pods);
   inside.light({Rail::circuit(0, 1)});
-  EXPECT_EQ(inside.fabric->route(GpuId{0u}, GpuId{1u})->latency, kLatency);
+  EXPECT_EQ(route(*inside.fabric, GpuId{0u}, GpuId{1u})->latency, kLatency);
 }
 
 TEST(Pods, ACircuitBetweenThemWaitsForBothSwitches) {

@@ -350,7 +350,7 @@ struct Diversion {
     in.engine.schedule(at, engine::Phase::kFinish, engine::Action::to<&Diversion::happens>(*this));
   }
   void happens(std::uint64_t) {
-    fixture.network.divert({1, 0}, [this](Path& path) {
+    fixture.network.divert({1, 0}, [this](Path& path, Bytes) {
       if (path.overhead != of) return false;
       const Duration overhead = path.overhead;
       path = NetworkFixture::path({1});

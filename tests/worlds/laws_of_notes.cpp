@@ -195,6 +195,7 @@ const char* key_of_part(const PathPart& part) {
                                                  {Place::kPort, "/cluster/nic/port_gb_per_s"},
                                                  {Place::kLeafUplink, "/cluster/rail/oversubscription"},
                                                  {Place::kPodUplink, "/cluster/rail/pods/oversubscription"},
+                                                 {Place::kSiteLink, "/cluster/sites/links"},
                                                  {Place::kLatency, "/cluster/nic/latency_ns"}};
   return keys.at(*part.place);
 }

@@ -73,7 +73,7 @@ bool servers_are_alike(const Json& scenario) {
   if (scenario.contains("jobs") || scenario["workload"].contains("checkpoint")) return false;  // peers go by server
   const Json& cluster = scenario["cluster"];
   const Json& rail = cluster["rail"];
-  if (rail.contains("pods")) return false;
+  if (rail.contains("pods") || cluster.contains("sites")) return false;
   if (rail["kind"] == "optical") return true;
   const std::uint32_t ports = cluster.value("/nic/ports"_json_pointer, 1u);
   return rail.value("radix", 64u) > cluster["servers"].get<std::uint32_t>() * ports;
@@ -195,7 +195,7 @@ std::optional<Json> with_unused_server(const Json& scenario) {
 bool is_steady(const Json& scenario) {
   const std::string text = scenario.dump();
   for (const char* random : {"\"distribution\"", "\"loss\"", "faults\"", "\"restarts\"", "\"random\"", "\"dirichlet\"",
-                             "\"zipf\"", "\"source_spread\"", "\"messages\"", "\"pip\""}) {
+                             "\"zipf\"", "\"source_spread\"", "\"messages\"", "\"pip\"", "\"hash\"", "\"least_loaded\""}) {
     if (text.find(random) != std::string::npos) return false;
   }
   return true;
@@ -223,11 +223,24 @@ bool may_forward(const Json& scenario) {
   return ControllerRegistry::builtin().find(name).needs_of(spec).hops > 1;
 }
 
+namespace {
+
+// Of all links: a message crosses at most as many.
+double latency_between_sites_ns(const Json& scenario) {
+  double sum = 0.0;
+  for (const Json& link : scenario.value("/cluster/sites/links"_json_pointer, Json::array())) {
+    sum += 1e3 * link.value("latency_us", 0.0);
+  }
+  return sum;
+}
+
+}  // namespace
+
 double latency_term_ps(const Json& scenario) {
   const auto ns = [&](const char* place) { return scenario.value(Json::json_pointer(place), 0.0); };
   const double message = ns("/cluster/nic/latency_ns") + ns("/cluster/nic/message_overhead_ns") +
                          ns("/cluster/scale_up/latency_ns") + ns("/cluster/rail/tier_latency_ns") +
-                         1e3 * ns("/cluster/rail/pods/latency_us");
+                         1e3 * ns("/cluster/rail/pods/latency_us") + latency_between_sites_ns(scenario);
   const double steps = 2.0 * ranks_of(scenario);  // of a ring's all-reduce; trees and matchings have fewer
   const double calls =
       scenario.value("/workload/collective/repeat"_json_pointer, 1.0) * scenario.value("/run/iterations"_json_pointer, 1.0);
@@ -303,6 +316,13 @@ double least_rate(const Json& scenario) {
     if (line.is_object()) rate = std::min(rate, line.value("gb_per_s", rate));
   }
   rate /= cluster.value("/nic/gpus"_json_pointer, 1.0);
+  for (const Json& uplink : cluster.value("/rail/uplinks/gb_per_s"_json_pointer, Json::array())) {
+    rate = std::min(rate, uplink.get<double>());
+  }
+  if (cluster.contains("/rail/uplinks"_json_pointer)) rate /= 64;  // uplinks are parts of a leaf's bandwidth
+  for (const Json& link : cluster.value("/sites/links"_json_pointer, Json::array())) {
+    rate = std::min(rate, link.value("gb_per_s", rate));
+  }
   if (cluster.contains("/scale_up/faults"_json_pointer)) rate /= 2;  // what slow links keep, at least
   if (cluster.value("/scale_up/pooled"_json_pointer, false)) {
     rate = std::min(rate, cluster.value("/scale_up/gb_per_s"_json_pointer, 450.0) / 6);  // six links at the most

@@ -224,6 +224,8 @@ World draw_ordinary(std::uint64_t seed) {
   if (added.one_in(12) && !scenario.contains("jobs")) scenario["workload"]["checkpoint"] = draw_checkpoint(added);
   Dice hardware(seed, "hardware");
   if (hardware.one_in(6)) draw_hardware(hardware, extent, scenario);
+  Dice tiers(seed, "tiers");
+  if (tiers.one_in(extent.optical ? 16 : 2)) draw_tiers(tiers, extent, scenario["cluster"]);
   Dice light(seed, "light");
   if (light.one_in(10)) draw_light(light, extent, scenario["cluster"]);
   if (dice.one_in(25)) draw_extreme(dice, extent, scenario);

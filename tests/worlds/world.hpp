@@ -43,7 +43,8 @@ struct Extent {
 /// The cluster, and its extent.
 [[nodiscard]] Json draw_cluster(Dice& dice, Extent& extent);
 void draw_hardware(Dice& dice, const Extent& extent, Json& scenario);
-[[nodiscard]] Json gpu_of_another_model();  ///< an entry of /cluster/unlike_gpus for server 1
+void draw_tiers(Dice& dice, const Extent& extent, Json& cluster);  ///< uplinks and sites
+[[nodiscard]] Json gpu_of_another_model();                         ///< an entry of /cluster/unlike_gpus for server 1
 /// Links between the GPUs of a server in place of a crossbar: a torus, a mesh or a ring.
 void draw_links(Dice& dice, Json& cluster);
 void draw_link_faults(Dice& dice, Json& cluster);

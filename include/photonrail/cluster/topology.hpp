@@ -8,10 +8,52 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace photonrail {
 
 enum class RailKind : std::uint8_t { kElectrical, kOptical };
+
+/// Says which uplink of its leaf a message takes. Uplink u of every leaf leads to spine u of the rail, so that a message
+/// comes down over the uplink of the same number.
+enum class UplinkRouting : std::uint8_t {
+  kFluid,       ///< all uplinks of a leaf are one capacity each way, as if bytes spread over them ideally
+  kHash,        ///< one uplink by a hash, whatever its load and its rate (equal-cost multi-path)
+  kEqual,       ///< every message is divided equally over the uplinks, to the byte (packet spraying)
+  kLeastLoaded  ///< when the message leaves, the uplink whose bytes still to send take least time (adaptive routing)
+};
+
+[[nodiscard]] std::string_view name(UplinkRouting routing);  ///< "fluid", "hash", "equal", "least_loaded"
+
+/// The uplinks of a leaf of an electrical rail of two tiers. Every leaf has the same.
+struct UplinkSpec {
+  enum class HashBy : std::uint8_t { kMessage, kFlow };
+
+  static constexpr std::uint32_t kMax = 4096;
+
+  std::uint32_t count = 0;         ///< 0: that of `rates`, else cables of the NIC ports' rate for the leaf's bandwidth up
+  std::vector<Bandwidth> rates{};  ///< by uplink, each direction; empty: equal parts of the leaf's bandwidth up
+  UplinkRouting routing = UplinkRouting::kFluid;
+  HashBy hash_by = HashBy::kMessage;  ///< kFlow: all messages between two NICs take the same uplink
+};
+
+/// A link between two sites, shared by all that crosses it.
+struct SiteLink {
+  std::uint32_t a = 0;  ///< sites
+  std::uint32_t b = 0;
+  Bandwidth rate = Bandwidth::from_gb_per_s(50);  ///< each direction
+  Duration latency{};
+};
+
+/// The sites of a cluster. A message between sites also crosses the fewest links that lead there, with their latencies: on
+/// electrical rails between the leaves, on optical ones beside its circuit.
+struct SitesSpec {
+  static constexpr std::size_t kMax = 64;
+
+  std::vector<std::uint32_t> servers{};  ///< by site, which have consecutive servers; empty: one site
+  std::vector<SiteLink> links{};         ///< no pair of sites twice
+};
 
 /// Holds what the plant is made of.
 struct PlantSpec {
@@ -24,6 +66,8 @@ struct PlantSpec {
   RailKind rail = RailKind::kElectrical;
   std::uint32_t switch_radix = 64;  ///< electrical: ports of one rail switch
   double oversubscription = 1.0;    ///< electrical, two tiers: bandwidth down / bandwidth up of a leaf; >= 1
+  UplinkSpec uplinks{};             ///< electrical, two tiers
+  bool uplinks_fail = false;        ///< electrical, two tiers: some uplink has a fault at some time
   std::uint32_t planes = 1;         ///< optical: NIC port p ends on plane p % planes; a divisor of nic_ports
   std::uint32_t pod_servers = 0;    ///< optical: servers of a pod, which has switches of its own; 0: no pods
   bool optical_pods = false;        ///< pods are joined by circuit switches, not by packet switches
@@ -34,7 +78,13 @@ struct PlantSpec {
   [[nodiscard]] bool two_tier() const { return rail == RailKind::kElectrical && rail_ports() > switch_radix; }
   /// NIC ports below one leaf: radix x o / (1 + o), at least 1; all of the rail's ports with one tier.
   [[nodiscard]] std::uint32_t ports_per_leaf() const;
-  [[nodiscard]] std::uint32_t leaves() const;  ///< per rail
+  [[nodiscard]] std::uint32_t leaves() const;        ///< per rail
+  [[nodiscard]] std::uint32_t uplink_count() const;  ///< of a leaf
+  /// The rate of one uplink of a leaf, and of all of them together.
+  [[nodiscard]] Bandwidth uplink_rate(std::uint32_t uplink) const;
+  [[nodiscard]] Bandwidth leaf_rate() const;
+  /// Messages take single uplinks: the routing is not fluid, and there are several.
+  [[nodiscard]] bool routes_uplinks() const;
 };
 
 /// The plant as Graphviz: servers as clusters, a node per GPU, NIC port, scale-up fabric, rail switch or OCS; an edge

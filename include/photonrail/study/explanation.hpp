@@ -18,9 +18,11 @@ enum class Place : std::uint8_t {
   kPort,        ///< the NIC of a GPU, or the circuits from it
   kLeafUplink,  ///< all uplinks of a leaf of a rail together
   kPodUplink,   ///< all uplinks of a pod of a rail together
+  kSiteLink,    ///< a link between two sites
   kLatency      ///< no capacity is half busy: latencies of messages one after another, and steps
 };
-[[nodiscard]] std::string_view name(Place place);  ///< "scale_up", "port", "leaf_uplink", "pod_uplink", "latency"
+/// "scale_up", "port", "leaf_uplink", "pod_uplink", "site_link", "latency"
+[[nodiscard]] std::string_view name(Place place);
 
 /// A part of the critical path: all stretches of one kind together.
 struct PathPart {

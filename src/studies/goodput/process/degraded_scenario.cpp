@@ -45,6 +45,30 @@ void keep_ranks(std::size_t ranks, Specs& specs) {
   });
 }
 
+// Sites without servers go with their links, and with faults of links, whose numbers are others then.
+void keep_sites(ClusterSpec& cluster) {
+  SitesSpec& sites = cluster.sites;
+  if (sites.servers.empty()) return;
+  std::uint32_t left = cluster.servers;
+  std::vector<std::uint32_t> servers;
+  for (const std::uint32_t each : sites.servers) {
+    if (left > 0) servers.push_back(std::min(each, left));
+    left -= std::min(each, left);
+  }
+  const auto gone = [&](const SiteLink& link) { return std::max(link.a, link.b) >= servers.size(); };
+  std::vector<std::uint32_t> number(sites.links.size());  // of each link among those that stay
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < sites.links.size(); ++i) number[i] = gone(sites.links[i]) ? ~0U : next++;
+  std::erase_if(cluster.rail.faults, [&](PortFault& fault) {
+    if (!fault.site_link) return false;
+    fault.site_link = number[*fault.site_link];
+    return *fault.site_link == ~0U;
+  });
+  std::erase_if(sites.links, gone);
+  sites.servers = std::move(servers);
+  if (sites.servers.size() == 1) sites = {};
+}
+
 // The last servers and ranks are gone, with everything that was said of them alone.
 void keep_first(std::uint32_t servers, std::size_t ranks, Scenario& scenario) {
   ClusterSpec& cluster = scenario.cluster;
@@ -52,6 +76,11 @@ void keep_first(std::uint32_t servers, std::size_t ranks, Scenario& scenario) {
   scenario.gpu_of_rank.resize(ranks);
   scenario.storage_ranks = 0;
   keep_faults(servers, cluster.rail.faults);
+  keep_sites(cluster);
+  const std::uint32_t leaves = cluster.plant().two_tier() ? cluster.plant().leaves() : 0;
+  std::erase_if(cluster.rail.faults, [leaves](const PortFault& fault) {
+    return fault.of_uplinks() && (leaves == 0 || fault.leaf.value_or(0) >= leaves);
+  });
   keep_faults(servers, cluster.scale_up.faults);
   std::erase_if(cluster.unlike, [&](UnlikeGpus& unlike) {
     std::erase_if(unlike.servers, [&](std::uint32_t server) { return server >= servers; });
@@ -166,6 +195,7 @@ void degrade(const GoodputSpec& spec, const DegradedPart& part, Scenario& scenar
     }
     case Degradation::kUplinks:
       cluster.rail.oversubscription *= source.factor;
+      for (Bandwidth& rate : cluster.rail.uplinks.rates) rate.bytes_per_second /= source.factor;
       return;
     case Degradation::kNicRate:
       cluster.nic.per_port.bytes_per_second /= source.factor;

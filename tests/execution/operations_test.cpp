@@ -95,7 +95,7 @@ TEST(PlanWays, AreOnePathWhileEachSendHasCapacitiesOfTheSameRateToItself) {
   ASSERT_EQ(path->parts, 4u);
   for (SendIndex i = 0; i < 4; ++i) {
     const Send send = op.plan().send(i);
-    const network::Path alone = path_of(part.fabric, op, {send.from, send.to});
+    const network::Path alone = way_of(part.fabric, op, {send.from, send.to}).path;
     EXPECT_THAT(path->part(i).hops(), ::testing::ElementsAreArray(alone.hops()));
     EXPECT_EQ(path->latency, alone.latency);
   }
@@ -107,7 +107,7 @@ TEST(PlanWays, AreOnePathWhileEachSendHasCapacitiesOfTheSameRateToItself) {
   for (const topology::CapacityId hop : hops) network.set_rate(hop, {rate.bytes_per_second / 2});
   const auto again = ways.of(op, part.fabric);
   ASSERT_TRUE(again);
-  EXPECT_EQ(again->path.latency, path_of(part.fabric, op, {0, 1}).latency);
+  EXPECT_EQ(again->path.latency, way_of(part.fabric, op, {0, 1}).path.latency);
   EXPECT_EQ(&again->standing, &found->standing);
 }
 

@@ -71,7 +71,7 @@ class Rail : public network::DeliveryListener, public fabric::CircuitListener {
     return rail().hold(from, to, owner).value();
   }
   void post(std::size_t from, std::size_t to, std::int64_t bytes, std::uint64_t tag) {
-    fabric->network().post(network::Network::kNone, fabric->route(GpuId{from}, GpuId{to}).value(), Bytes{bytes}, tag);
+    fabric->network().post(network::Network::kNone, route(*fabric, GpuId{from}, GpuId{to}).value(), Bytes{bytes}, tag);
   }
   [[nodiscard]] std::vector<PortId> way(std::uint32_t from, std::uint32_t to) {
     std::vector<PortId> ports;  // at which the links on the way are counted

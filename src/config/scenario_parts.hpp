@@ -70,6 +70,9 @@ struct ServerFault {
 void fail_nics(const std::vector<ServerFault>& faults, ClusterSpec& cluster);
 /// Of the GPUs of the ranks that a job, which is placed, has in the servers.
 void stop_gpus(const std::vector<ServerFault>& faults, Scenario& job);
+/// The agent of a job that serves requests carries out failures of servers, and of GPUs that stop for a time: they are its
+/// engines', and no longer the job's.
+void give_failures_to_agent(const std::vector<ServerFault>& faults, Scenario& job);
 [[nodiscard]] std::vector<StragglerSpec> read_stragglers(const JsonReader& section, const std::filesystem::path& directory);
 
 /// `section` absent: the catalogue that fits the NIC, and the physical rule.

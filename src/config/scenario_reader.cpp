@@ -112,7 +112,8 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
   scenario.pricing = config::read_cost(cost, directory, scenario.cluster);
   std::vector<config::ServerFault> faults;
   if (server_faults) faults = config::read_server_faults(*server_faults, scenario.cluster.servers);
-  config::fail_nics(faults, scenario.cluster);
+  const bool served = sections.workload && sections.workload->json().contains("serving");
+  if (!served) config::fail_nics(faults, scenario.cluster);
   if (run) scenario.run = config::read_run(*run);
   if (network) config::read_network(*network, scenario.run);
   const config::ReadContext context{directory, known, graphs};
@@ -125,7 +126,7 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
   }
   static_cast<void>(top.child("workload"));
   config::read_job(sections, {}, context, scenario);
-  config::stop_gpus(faults, scenario);
+  served ? config::give_failures_to_agent(faults, scenario) : config::stop_gpus(faults, scenario);
   if (reliability) {  // a run has no use for it; what is wrong in it is told all the same
     std::optional<Duration> step;
     const std::size_t ranks = scenario.graph.ranks() - scenario.storage_ranks;

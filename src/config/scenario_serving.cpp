@@ -6,7 +6,6 @@
 #include "config/sections.hpp"
 #include "config/serving_times.hpp"
 #include "core/counted.hpp"
-#include "formats/serving/request_traces.hpp"
 #include "photonrail/workload/agent.hpp"
 #include "run/served_workload.hpp"
 
@@ -23,137 +22,11 @@ using fields::Field;
 using fields::Reading;
 using fields::Shape;
 using fields::Word;
-using serving::ArrivalLaw;
 using serving::EngineSpec;
-using serving::LengthLaw;
 using serving::PoolSpec;
-using serving::RequestSpec;
 using serving::RoutePolicy;
 using serving::ServingSpec;
 using serving::TransferSpec;
-
-// ---- Requests.
-
-constexpr Word<LengthLaw::Kind> kLengthLaws[] = {{"uniform", LengthLaw::Kind::kUniform},
-                                                 {"normal", LengthLaw::Kind::kNormal},
-                                                 {"log_normal", LengthLaw::Kind::kLogNormal}};
-constexpr double kMaxTokens = 1 << 24;
-constexpr Field kLengthFields[] = {
-    fields::word<kLengthLaws, &LengthLaw::kind>("distribution", "The law of the number.").must(),
-    fields::number<&LengthLaw::a>("least", 1, kMaxTokens, "The smallest.").only_if("distribution=uniform").must(),
-    fields::number<&LengthLaw::b>("greatest", 1, kMaxTokens, "The greatest.").only_if("distribution=uniform").must(),
-    fields::number<&LengthLaw::a>("mean", 1, kMaxTokens, "Before cuts.").only_if("distribution=normal").must(),
-    fields::number<&LengthLaw::b>("deviation", 0, kMaxTokens, "Before cuts.").only_if("distribution=normal").must(),
-    fields::number<&LengthLaw::a>("median", 1, kMaxTokens, "Before cuts.").only_if("distribution=log_normal").must(),
-    fields::number<&LengthLaw::b>("sigma", 0, 4, "Of the logarithm.").only_if("distribution=log_normal").must(),
-    fields::count<&LengthLaw::most>("most", 1, kMaxTokens, "Longer ones are cut to this.").or_else("2^24"),
-};
-constexpr fields::Section kLengths{kLengthFields, [](const Reading& at) {
-                                     const auto& law = into<LengthLaw>(at);
-                                     if (law.kind == LengthLaw::Kind::kUniform && law.b < law.a)
-                                       at.section.fail_at("greatest", "must not be less than \"least\"");
-                                   }};
-constexpr Shape kLengthNumber = fields::whole_shape(1, kMaxTokens);
-constexpr Shape kLengthShape = fields::either(fields::object_shape(kLengths), kLengthNumber);
-
-template <LengthLaw RequestSpec::*Member>
-constexpr Field length(std::string_view key, std::string_view doc) {
-  return fields::own(
-      key, kLengthShape,
-      [](const Reading& at) {
-        LengthLaw& law = into<RequestSpec>(at).*Member;
-        if (at.value.is_object()) {
-          fields::read(at.value, kLengths, &law);
-        } else {
-          law.a = static_cast<double>(at.value.integer(1, static_cast<std::uint64_t>(kMaxTokens)));
-        }
-      },
-      doc);
-}
-
-constexpr Word<ArrivalLaw::Kind> kProcesses[] = {{"poisson", ArrivalLaw::Kind::kPoisson},
-                                                 {"gamma", ArrivalLaw::Kind::kGamma},
-                                                 {"weibull", ArrivalLaw::Kind::kWeibull},
-                                                 {"constant", ArrivalLaw::Kind::kConstant}};
-constexpr Field kStageFields[] = {
-    fields::positive<&ArrivalLaw::Stage::per_s>("per_s", 1e7, "Requests a second.").must(),
-    fields::time<&ArrivalLaw::Stage::lasts>("lasts", "s", "How long.").must(),
-};
-constexpr fields::Section kStages{kStageFields};
-constexpr Field kArrivalFields[] = {
-    fields::word<kProcesses, &ArrivalLaw::kind>("process", "The law of the gaps between requests.")
-        .or_else("`\"poisson\"`"),
-    fields::number<&ArrivalLaw::shape>("cv", 0.01, 100, "Deviation of gaps over their mean.")
-        .only_if("process=gamma")
-        .must(),
-    fields::number<&ArrivalLaw::shape>("shape", 0.05, 100, "Of the law.").only_if("process=weibull").must(),
-    fields::own(
-        "per_s", fields::positive_shape(1e7),
-        [](const Reading& at) { into<ArrivalLaw>(at).stages.front().per_s = number_of(at); }, "Requests a second.")
-        .by("")
-        .must_if("!stages"),
-    fields::own(
-        "stages", fields::list_shape(fields::kObjectOf<kStages>),
-        [](const Reading& at) {
-          auto& stages = into<ArrivalLaw>(at).stages;
-          stages.clear();
-          for (const JsonReader& stage : at.value.elements()) fields::read(stage, kStages, &stages.emplace_back());
-          if (stages.empty()) at.value.fail("has no stages", "or give \"per_s\"");
-        },
-        "Rates one after another in place of one; no requests come after the last.")
-        .or_else("none"),
-};
-constexpr fields::Section kArrivals{kArrivalFields};
-
-constexpr Field kPrefixFields[] = {
-    fields::count<&serving::SharedPrefix::groups>("groups", 1, 1e9, "Different beginnings, each as likely.").must(),
-    fields::count<&serving::SharedPrefix::tokens>("tokens", 1, kMaxTokens, "Of a beginning, at most the prompt.").must(),
-};
-constexpr fields::Section kPrefix{kPrefixFields};
-
-constexpr std::string_view kWithTrace = "the trace says it";
-constexpr Field kRequestFields[] = {
-    fields::own(
-        "trace", kPathShape,
-        [](const Reading& at) {
-          into<RequestSpec>(at).trace =
-              std::make_shared<serving::Trace>(formats::read_request_trace(read_path(at.value, folder_of(at))));
-          into<RequestSpec>(at).count = into<RequestSpec>(at).trace->rows.size();
-        },
-        "A trace: Azure's, BurstGPT's or Mooncake's columns, or `arrival_ms,input_tokens,output_tokens`.")
-        .or_else("none"),
-    fields::own(
-        "rate_factor", fields::positive_shape(1e6),
-        [](const Reading& at) { into<RequestSpec>(at).time_factor = 1.0 / number_of(at); },
-        "So many times the trace's rate: its times are divided by it.")
-        .only_if("trace")
-        .by("time_factor")
-        .or_else("1"),
-    fields::count<&RequestSpec::concurrency>("concurrency", 1, 1e7, "Clients, each with one request at a time.")
-        .refuse_unless("!trace", kWithTrace)
-        .or_else("none"),
-    fields::part<kArrivals, &RequestSpec::arrivals>("arrivals", "When requests come, whatever becomes of those before.")
-        .refuse_unless("!trace&!concurrency", "the trace or the concurrency says it")
-        .must_if("!trace&!concurrency", "when requests come: \"arrivals\", \"concurrency\" or \"trace\""),
-    fields::own_time(
-        "think", "ms", fields::kTimeUnits, kDelayShape,
-        [](const Reading& at) { into<RequestSpec>(at).think = read_delay(at.value, at.picoseconds, folder_of(at)); },
-        "Of a client or session, between an answer and its next request.")
-        .or_else("0"),
-    fields::count<&RequestSpec::turns>("turns", 1, 1e6, "Requests of a session; each prompt begins with all before it.")
-        .refuse_unless("!trace", kWithTrace)
-        .or_else("1"),
-    length<&RequestSpec::input>("input", "Tokens of a prompt; in a session those that are new.")
-        .refuse_unless("!trace", kWithTrace)
-        .must_if("!trace"),
-    length<&RequestSpec::output>("output", "Tokens of an answer.").refuse_unless("!trace", kWithTrace).must_if("!trace"),
-    fields::part<kPrefix, &RequestSpec::prefix>("prefix", "Prompts that begin alike.")
-        .refuse_unless("!trace", kWithTrace)
-        .or_else("none"),
-    fields::count<&RequestSpec::count>("count", 1, 1e12, "How many; of a trace at most its rows.")
-        .or_else("1000, or the whole trace"),
-};
-constexpr fields::Section kRequests{kRequestFields};
 
 // ---- Engines.
 
@@ -196,13 +69,17 @@ constexpr Field kEngineFields[] = {
         .or_else("`\"recompute\"`"),
     fields::rate<&ServedEngine::swap_rate>("swap_gb_per_s", "From an engine to its host and back.")
         .only_if("preemption=swap")
-        .must(),
+        .or_else("of a pool with `offload` that says it"),
     fields::word<kAdmissions, &ServedEngine::spec, &EngineSpec::admission>("admission",
                                                                            "For what blocks must be free before a "
                                                                            "request begins.")
         .or_else("`\"first_chunk\"`"),
     fields::word<kOrders, &ServedEngine::spec, &EngineSpec::order>("order", "Which waiting request is next.")
         .or_else("`\"arrival\"`"),
+    fields::count<&ServedEngine::spec, &EngineSpec::slice_tokens>(
+        "slice_tokens", 1, 1e6,
+        "After so many tokens a request gives way to one that waits, and goes to the end of the queue.")
+        .or_else("none gives way"),
     fields::part<kSpeculation, &ServedEngine::spec, &EngineSpec::speculation>("speculation", "Drafts that a step verifies.")
         .or_else("none"),
 };
@@ -212,6 +89,45 @@ constexpr Field kEngineFields[] = {
 constexpr fields::Section kServedEngineSection{kEngineFields};
 
 namespace {
+
+constexpr Field kOffloadFields[] = {
+    fields::text<&ServedOffload::to>(
+        "to",
+        "`host`, or the name of a pool whose engines lend blocks that they can spare, and take "
+        "them back where they lack some.")
+        .or_else("`\"host\"`"),
+    fields::count<&ServedOffload::spec, &serving::OffloadSpec::blocks>("blocks", 1, 4e9, "Of an engine, at most.")
+        .or_else("2^20"),
+    fields::number<&ServedOffload::spec, &serving::OffloadSpec::keep>("keep", 0, 1,
+                                                                      "Of its blocks that a donor keeps free.")
+        .or_else("0.1"),
+    fields::rate<&ServedOffload::spec, &serving::OffloadSpec::link>("link_gb_per_s",
+                                                                    "Host: of the link to it, each direction.")
+        .or_else("64"),
+    fields::count<&ServedOffload::spec, &serving::OffloadSpec::gpus_per_link>(
+        "gpus_per_link", 1, 1024, "Host: neighbouring GPUs behind one link, of which each transfer gets an equal part.")
+        .or_else("1"),
+};
+constexpr fields::Section kOffload{kOffloadFields};
+
+constexpr Field kScalingFields[] = {
+    fields::count<&serving::ScalingSpec::least>("least", 1, 1e6, "Engines that are always there.").or_else("1"),
+    fields::number<&serving::ScalingSpec::up>("up", 0, 1e9,
+                                              "Above so many requests an engine one starts, and loads its weights from "
+                                              "another one over the fabric.")
+        .or_else("32"),
+    fields::number<&serving::ScalingSpec::down>("down", 0, 1e9,
+                                                "Below so many the last one takes no more, and stops when it has none.")
+        .or_else("4"),
+    fields::time<&serving::ScalingSpec::cool_down>("cool_down", "s", "Between two decisions.").or_else("0"),
+    fields::time<&serving::ScalingSpec::start>("start", "s", "From the end of loading until it takes requests.")
+        .or_else("0"),
+};
+constexpr fields::Section kScaling{kScalingFields, [](const Reading& at) {
+                                     const auto& scaling = into<serving::ScalingSpec>(at);
+                                     if (scaling.down >= scaling.up)
+                                       at.section.fail("starts and stops at one load", "\"down\" must be below \"up\"");
+                                   }};
 
 constexpr Word<serving::PoolRole> kRoles[] = {
     {"mixed", serving::PoolRole::kMixed}, {"prefill", serving::PoolRole::kPrefill}, {"decode", serving::PoolRole::kDecode}};
@@ -229,7 +145,24 @@ constexpr Field kPoolFields[] = {
         },
         "Numbers of servers, whose GPUs are divided among its engines in order.")
         .or_else("those of no other pool"),
-    fields::count<&ServedPool::tp>("tp", 1, 65536, "GPUs of an engine, all in one server.").or_else("1"),
+    fields::count<&ServedPool::tp>("tp", 1, 65536,
+                                   "GPUs that divide each layer of an engine; in one server where `collectives` are "
+                                   "`timed`.")
+        .or_else("1"),
+    fields::count<&ServedPool::pp>("pp", 1, 1024,
+                                   "Stages of an engine, each of `tp` GPUs; as many batches, with equal parts of its "
+                                   "blocks, follow each other through them.")
+        .or_else("1"),
+    fields::count<&ServedPool::dp>("dp", 1, 65536,
+                                   "Engines that step together, as long as the slowest of them (attention DP); experts "
+                                   "are divided among them.")
+        .or_else("1"),
+    fields::part<kOffload, &ServedPool::offload>("offload",
+                                                 "Where KV goes with `preemption` `swap`, as traffic of the job that steps "
+                                                 "wait for.")
+        .or_else("to the host at `swap_gb_per_s`"),
+    fields::part<kScaling, &ServedPool::scaling>("scaling", "Its engines start and stop with the load.")
+        .or_else("all are there"),
     fields::known("engine", fields::object_shape(kServedEngineSection), "Where it differs from `engine` of the section.")
         .or_else("none"),
     fields::known("times", fields::object_shape(kServingTimesSection), "In place of `times` of the section.")
@@ -244,6 +177,7 @@ constexpr Word<RoutePolicy> kPolicies[] = {{"round_robin", RoutePolicy::kRoundRo
                                            {"least_requests", RoutePolicy::kLeastRequests},
                                            {"least_blocks", RoutePolicy::kLeastBlocks},
                                            {"prefix", RoutePolicy::kPrefix},
+                                           {"nearest", RoutePolicy::kNearest},
                                            {"sticky", RoutePolicy::kSticky}};
 constexpr Field kRoutingFields[] = {
     fields::word<kPolicies, &serving::RoutingSpec::arrivals>("arrivals", "To which engine a request goes.")
@@ -278,9 +212,19 @@ constexpr fields::Section kTransfer{kTransferFields};
 constexpr Field kSloFields[] = {
     fields::time<&serving::SloSpec::ttft>("ttft", "ms", "Greatest time to the first token.").or_else("none"),
     fields::time<&serving::SloSpec::tpot>("tpot", "ms", "Greatest mean time between later tokens.").or_else("none"),
+    fields::number<&serving::SloSpec::share>("share", 0.01, 1, "Of requests that should keep them, for `find_rate`.")
+        .or_else("0.9"),
 };
 constexpr fields::Section kSlo{kSloFields};
 
+constexpr Field kFindRateFields[] = {
+    fields::number<&serving::RateSearchSpec::within>("within", 0.0001, 1, "Ends where it is known to this share.")
+        .or_else("0.02"),
+    fields::count<&serving::RateSearchSpec::most_runs>("most_runs", 2, 1000, "Ends after so many runs.").or_else("40"),
+};
+constexpr fields::Section kFindRate{kFindRateFields};
+
+constexpr Word<bool> kCollectiveWords[] = {{"timed", false}, {"flows", true}};
 constexpr Shape kServedModelName = fields::text_shape(model_words, true);
 constexpr Shape kServedModelShape = fields::either(fields::object_shape(kModelSection), kServedModelName);
 constexpr Field kServingFields[] = {
@@ -300,7 +244,8 @@ constexpr Field kServingFields[] = {
         [](const Reading& at) { into<ServingFile>(at).served.kv_bytes = read_precision(at.value); }, "Of its KV.")
         .by("")
         .or_else("`\"bf16\"`"),
-    fields::part<kRequests, &ServingFile::spec, &ServingSpec::requests>("requests", "What is asked for.").must(),
+    fields::part<kServedRequestsSection, &ServingFile::spec, &ServingSpec::requests>("requests", "What is asked for.")
+        .must(),
     fields::count<&ServingFile::spec, &ServingSpec::warm_up>("warm_up", 0, 1e12,
                                                              "First requests, whose times do not count.")
         .or_else("0"),
@@ -308,9 +253,18 @@ constexpr Field kServingFields[] = {
     fields::part<kServedEngineSection, &ServingFile::engine>("engine", "How an engine batches."),
     fields::known("times", fields::object_shape(kServingTimesSection), "How long a step takes.")
         .or_else("the GPU's roofline"),
+    fields::word<kCollectiveWords, &ServingFile::flows>("collectives",
+                                                        "Those of a step: in its time, or traffic of the job behind it: "
+                                                        "all-reduces of `tp`, and with experts all-to-alls of `dp`.")
+        .or_else("`\"timed\"`"),
     fields::part<kRouting, &ServingFile::spec, &ServingSpec::routing>("routing", "Who serves what."),
     fields::part<kTransfer, &ServingFile::spec, &ServingSpec::transfer>("transfer", "How KV goes from prefill to decode."),
     fields::part<kSlo, &ServingFile::spec, &ServingSpec::slo>("slo", "What a good request keeps.").or_else("none"),
+    fields::part<kFindRate, &ServingFile::spec, &ServingSpec::find_rate>(
+        "find_rate",
+        "Runs at several rates, and gives the greatest at which the share of `slo` keeps its limits (`photonrail serve "
+        "--find-rate`); needs `slo`, and arrivals or a trace.")
+        .or_else("none"),
     fields::time<&ServingFile::spec, &ServingSpec::horizon>("horizon", "s", "The run ends then, whatever is unfinished.")
         .or_else("none"),
 };
@@ -321,8 +275,29 @@ constexpr fields::Section kServingSection{kServingFields};
 
 namespace {
 
+void check_shape(const JsonReader& section, const ClusterSpec& cluster, const ServedPool& pool, bool flows) {
+  const std::string name = "pool \"" + pool.name + "\": ";
+  const std::string tp = name + "tp " + std::to_string(pool.tp);
+  if (!flows && cluster.gpus_per_server % pool.tp != 0) {
+    section.fail(tp + " does not divide the " + core::counted(cluster.gpus_per_server, "GPU") + " of a server",
+                 "stages lie inside servers unless \"collectives\" are \"flows\"");
+  }
+  const std::uint64_t gpus = pool.servers.size() * std::uint64_t{cluster.gpus_per_server};
+  const std::uint64_t together = std::uint64_t{pool.tp} * pool.pp * pool.dp;
+  if (gpus % together != 0) {
+    section.fail(tp + " x pp " + std::to_string(pool.pp) + " x dp " + std::to_string(pool.dp) + " does not divide its " +
+                     core::counted(gpus, "GPU"),
+                 "give the pool as many servers as its engines take");
+  }
+  if (pool.pp > 1 && pool.dp > 1) section.fail(name + "has stages and engines that step together", "pp or dp");
+  if (!pool.scaling) return;
+  if (pool.pp > 1 || pool.dp > 1) section.fail(name + "engines with pp or dp do not scale", "remove \"scaling\"");
+  if (gpus / together < pool.scaling->least)
+    section.fail(name + "has fewer than the " + core::counted(pool.scaling->least, "engine") + " of \"least\"");
+}
+
 // Servers of each pool: what it names, or what no other does.
-void deal_servers(const JsonReader& section, const ClusterSpec& cluster, std::vector<ServedPool>& pools) {
+void deal_servers(const JsonReader& section, const ClusterSpec& cluster, bool flows, std::vector<ServedPool>& pools) {
   std::set<std::uint32_t> taken;
   for (std::size_t p = 0; p < pools.size(); ++p) {
     for (const std::uint32_t server : pools[p].servers) {
@@ -340,11 +315,7 @@ void deal_servers(const JsonReader& section, const ClusterSpec& cluster, std::ve
     if (pool.servers.empty()) pool.servers = rest;
     if (pool.servers.empty())
       section.fail("pool \"" + pool.name + "\" has no GPUs", "name its servers, or add some to /cluster");
-    if (cluster.gpus_per_server % pool.tp != 0) {
-      section.fail("pool \"" + pool.name + "\": tp " + std::to_string(pool.tp) + " does not divide the " +
-                       core::counted(cluster.gpus_per_server, "GPU") + " of a server",
-                   "engines lie inside servers");
-    }
+    check_shape(section, cluster, pool, flows);
   }
 }
 
@@ -360,7 +331,7 @@ void check_roles(const JsonReader& section, const std::vector<ServedPool>& pools
 EngineSpec engine_of(const JsonReader& section, const ServedPool& pool, const serving::ServedModel& served,
                      const GpuSpec& gpu) {
   EngineSpec spec = pool.engine.spec;
-  const double block = served.kv_per_gpu() * spec.block_tokens;
+  const double block = served.kv_per_gpu() * spec.block_tokens / served.stages;
   if (pool.engine.swap_rate.bytes_per_second > 0.0)
     spec.swap_block = transfer_time(Bytes{static_cast<std::int64_t>(block)}, pool.engine.swap_rate);
   if (spec.blocks > 0) return spec;
@@ -377,22 +348,73 @@ EngineSpec engine_of(const JsonReader& section, const ServedPool& pool, const se
   return spec;
 }
 
+// `all`: the pools of the file, among which a donor is named.
+void offload(const JsonReader& section, const ServedPool& pool, const std::vector<ServedPool>& all, PoolSpec& made) {
+  const bool swaps = made.engine.preemption == serving::Preemption::kSwap;
+  const std::string name = "pool \"" + pool.name + "\" ";
+  if (!pool.offload) {
+    if (swaps && made.engine.swap_block == Duration{})
+      section.fail(name + "swaps, and no rate is given", "\"swap_gb_per_s\" of its engine, or \"offload\"");
+    return;
+  }
+  if (!swaps) section.fail(name + "has an \"offload\" without effect", "set \"preemption\" of its engine to \"swap\"");
+  made.engine.swap_block = {};
+  made.offload = pool.offload->spec;
+  if (pool.offload->to == "host") return;
+  const auto donor = std::find_if(all.begin(), all.end(), [&](const ServedPool& p) { return p.name == pool.offload->to; });
+  if (donor == all.end()) section.fail(name + "offloads to \"" + pool.offload->to + "\", which is no pool", "host");
+  if (&*donor == &pool) section.fail(name + "offloads to itself", "name another pool, or host");
+  made.offload->donor_pool = static_cast<std::uint32_t>(donor - all.begin());
+}
+
+// Engines take the GPUs of the pool's servers in order; of each its slots have the same.
+void deal_engines(const ServedPool& pool, const ClusterSpec& cluster, PoolSpec& made) {
+  std::vector<RankId> ranks;
+  for (const std::uint32_t server : pool.servers) {
+    for (std::uint32_t g = 0; g < cluster.gpus_per_server; ++g) ranks.emplace_back(server * cluster.gpus_per_server + g);
+  }
+  const std::size_t each = std::size_t{pool.tp} * pool.pp;
+  const std::uint32_t pod = cluster.rail.pods.servers;
+  for (std::size_t first = 0; first < ranks.size(); first += each) {
+    const std::uint32_t server = ranks[first].value / cluster.gpus_per_server;
+    for (std::uint32_t slot = 0; slot < made.slots; ++slot) {
+      made.engines.emplace_back(ranks.begin() + static_cast<std::ptrdiff_t>(first),
+                                ranks.begin() + static_cast<std::ptrdiff_t>(first + each));
+      made.places.push_back({server, pod > 0 ? server / pod : 0});
+    }
+  }
+}
+
 void add_pool(const JsonReader& section, const ServedPool& pool, const ServingFile& file, const ServingContext& context,
               ServingSpec& spec) {
   const ClusterSpec& cluster = context.cluster;
   serving::ServedModel served = file.served;
   served.tp = pool.tp;
+  served.stages = pool.pp;
+  served.expert_groups = pool.dp;
   PoolSpec made;
   made.name = pool.name;
   made.role = pool.role;
   made.engine = engine_of(section, pool, served, cluster.gpu);
-  made.times = step_times(pool.times, served, made.engine, context);
-  for (const std::uint32_t server : pool.servers) {
-    for (std::uint32_t first = 0; first < cluster.gpus_per_server; first += pool.tp) {
-      std::vector<RankId>& ranks = made.engines.emplace_back();
-      for (std::uint32_t g = 0; g < pool.tp; ++g) ranks.emplace_back(server * cluster.gpus_per_server + first + g);
-    }
+  made.times = step_times(pool.times, served, made.engine, file.flows, context);
+  made.together = pool.dp;
+  made.stages = made.slots = pool.pp;
+  if (pool.pp > 1) {  // as many batches as stages have equal parts of its memory
+    made.engine.blocks = std::max<std::uint64_t>(made.engine.blocks / pool.pp, 1);
+    made.engine.max_sequences = std::max(made.engine.max_sequences / pool.pp, 1U);
+    made.flows.forwarded = served.model.hidden * 2.0;
   }
+  if (file.flows) {
+    made.flows.reduced = pool.tp > 1 ? 4.0 * served.model.layers * served.model.hidden : 0.0;
+    made.flows.exchanged = pool.dp > 1 ? served.exchanged_per_token() : 0.0;
+  }
+  if (pool.scaling) {
+    made.scaling = pool.scaling;
+    made.scaling->weights = Bytes{static_cast<std::int64_t>(served.weights_per_gpu())};
+  }
+  made.block_bytes = served.kv_per_gpu() * made.engine.block_tokens * pool.tp;
+  offload(section, pool, file.pools, made);
+  deal_engines(pool, cluster, made);
   if (pool.role == serving::PoolRole::kPrefill) {
     spec.transfer.bytes_per_token = served.kv_sent();
     spec.transfer.layers = served.model.layers;
@@ -416,6 +438,14 @@ void check_hashes(const JsonReader& section, const ServingSpec& spec) {
   }
 }
 
+void check_search(const JsonReader& section, const ServingSpec& spec) {
+  if (!spec.find_rate) return;
+  if (!spec.slo || (!spec.slo->ttft && !spec.slo->tpot))
+    section.fail_at("find_rate", "needs limits to keep", "give \"slo\" a \"ttft_ms\" or a \"tpot_ms\"");
+  if (spec.requests.arrivals_per_s() <= 0.0)
+    section.fail_at("find_rate", "has no rate to change", "give \"requests\" \"arrivals\", or a trace of some time");
+}
+
 }  // namespace
 
 Workload read_serving(const JsonReader& section, const std::filesystem::path& directory, const ClusterSpec& cluster) {
@@ -436,10 +466,11 @@ Workload read_serving(const JsonReader& section, const std::filesystem::path& di
     if (const auto own = entries[p].optional("engine")) fields::read(*own, kServedEngineSection, &pool.engine, &context);
     if (const auto own = entries[p].optional("times")) pool.times = own;
   }
-  deal_servers(section, cluster, file.pools);
+  deal_servers(section, cluster, file.flows, file.pools);
   check_roles(section, file.pools);
   for (const ServedPool& pool : file.pools) add_pool(section, pool, file, context, file.spec);
   check_hashes(section, file.spec);
+  check_search(section, file.spec);
   reader.finish();
   Workload work;
   work.graph = idle_graph(cluster.gpus());

@@ -12,6 +12,8 @@
 
 namespace photonrail::config {
 
+extern const fields::Section kServedRequestsSection;
+
 /// The values that lines of the tables take from the caller.
 struct ServingContext : FileContext {
   ServingContext(const std::filesystem::path& folder, const ClusterSpec& of_job) : FileContext(folder), cluster(of_job) {}
@@ -26,11 +28,21 @@ struct ServedEngine {
   Bandwidth swap_rate{};
 };
 
+/// Where preempted KV goes: "host", or the name of a pool.
+struct ServedOffload {
+  serving::OffloadSpec spec{};
+  std::string to = "host";
+};
+
 struct ServedPool {
   std::string name;
   serving::PoolRole role = serving::PoolRole::kMixed;
   std::vector<std::uint32_t> servers;
   std::uint32_t tp = 1;
+  std::uint32_t pp = 1;
+  std::uint32_t dp = 1;
+  std::optional<serving::ScalingSpec> scaling{};
+  std::optional<ServedOffload> offload{};
   ServedEngine engine{};
   std::optional<JsonReader> times;
 };
@@ -40,6 +52,7 @@ struct ServingFile {
   serving::ServingSpec spec{};
   ServedEngine engine{};
   std::vector<ServedPool> pools;
+  bool flows = false;  ///< collectives of a step are traffic
 };
 
 }  // namespace photonrail::config

@@ -2,6 +2,11 @@
 #include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
 #include "config/sections.hpp"
+#include "run/served_workload.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace photonrail::config {
 
@@ -151,6 +156,23 @@ void stop_gpus(const std::vector<ServerFault>& faults, Scenario& job) {
     gpus.detection = fault.detection;
     job.stragglers.push_back(std::move(gpus));
   }
+}
+
+void give_failures_to_agent(const std::vector<ServerFault>& faults, Scenario& job) {
+  stop_gpus(faults, job);
+  std::vector<StragglerSpec> others;
+  for (StragglerSpec& of : job.stragglers) {
+    if (!of.stops || !of.at) {
+      others.push_back(std::move(of));
+      continue;
+    }
+    std::vector<RankId> ranks = of.ranks;
+    for (std::size_t r = 0; of.whom == StragglerSpec::Whom::kAll && r < job.gpu_of_rank.size(); ++r) ranks.emplace_back(r);
+    const auto& served = dynamic_cast<const run::ServedWorkload&>(*job.workload);
+    const Duration detection = of.lasts ? std::min(of.detection, *of.lasts) : of.detection;
+    job.workload = served.with_failure(ranks, *of.at, of.lasts, detection);
+  }
+  job.stragglers = std::move(others);
 }
 
 }  // namespace photonrail::config

@@ -106,10 +106,11 @@ constexpr fields::Section kServingTimesSection{kTimesFields};
 
 std::shared_ptr<const serving::StepTime> step_times(const std::optional<JsonReader>& section,
                                                     const serving::ServedModel& served, const serving::EngineSpec& engine,
-                                                    const ServingContext& context) {
+                                                    bool flows, const ServingContext& context) {
   TimesFile file;
   set_reduce(context.cluster, served.tp, file.model);
   if (section) fields::read(*section, kServingTimesSection, &file, &context);
+  if (flows) file.model.reduce_rate = {1e30};
   if (file.law) return std::make_shared<serving::LinearStepTime>(*file.law);
   file.model.layers = served.model.layers;
   file.model.hidden = served.model.hidden;

@@ -64,14 +64,24 @@ std::string path_text(const RunResult& result, int width) {
   return text;
 }
 
-std::string worth_text(std::span<const Worth> worth, Duration step) {
+std::string_view key_of(Measure::Kind kind) {
+  constexpr std::string_view kKeys[] = {"step_s", "ttft_s", "rate_per_s"};
+  return kKeys[static_cast<std::size_t>(kind)];
+}
+
+std::string worth_text(std::span<const Worth> worth, const Measure& base) {
+  constexpr const char* kHeads[][2] = {{"step", "shorter by"}, {"mean TTFT", "shorter by"}, {"greatest rate", "more by"}};
+  const auto& heads = kHeads[static_cast<std::size_t>(base.kind)];
+  const auto value = [](const Measure& of) {
+    return of.kind == Measure::Kind::kRate ? number("%.4g/s", of.value) : to_text(from_seconds(of.value));
+  };
   std::string text =
-      pad_right("each changed alone, run again", 48) + pad_left("step", 14) + pad_left("shorter by", 14) + "\n";
-  text += pad_right("  as it is", 48) + pad_left(to_text(step), 14) + "\n";
+      pad_right("each changed alone, run again", 48) + pad_left(heads[0], 14) + pad_left(heads[1], 14) + "\n";
+  text += pad_right("  as it is", 48) + pad_left(value(base), 14) + "\n";
   for (const Worth& of : worth) {
     const std::string what = "  " + std::string(of.resource->name) + ", " + std::string(of.resource->change);
     text += pad_right(fit(what, 47), 48);
-    text += of.error.empty() ? pad_left(to_text(of.step), 14) + pad_left(number("%.2f %%", 100.0 * of.gain), 14)
+    text += of.error.empty() ? pad_left(value(of.measure), 14) + pad_left(number("%.2f %%", 100.0 * of.gain), 14)
                              : "  cannot run: " + of.error;
     text += "\n";
   }
@@ -94,7 +104,7 @@ json::Json worth_json(std::span<const Worth> worth) {
                                                   {"key", std::string(of.resource->key)},
                                                   {"change", std::string(of.resource->change)}});
     if (of.error.empty()) {
-      entry["step_s"] = to_seconds(of.step);
+      entry[std::string(key_of(of.measure.kind))] = of.measure.value;
       entry["gain"] = of.gain;
     } else {
       entry["error"] = of.error;

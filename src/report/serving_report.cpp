@@ -31,13 +31,81 @@ Json engine_json(const ServingResult::Engine& engine) {
             {"decode", to_seconds(engine.decode)},
             {"mixed", to_seconds(engine.mixed)},
             {"waiting", to_seconds(engine.waiting)},
-            {"idle", to_seconds(engine.idle)}}},
+            {"idle", to_seconds(engine.idle)},
+            {"off", to_seconds(engine.off)}}},
           {"preemptions", engine.preemptions},
           {"recomputed_tokens", engine.recomputed_tokens},
           {"prompt_tokens", engine.prompt_tokens},
           {"cached_tokens", engine.cached_tokens},
-          {"blocks", engine.blocks},
-          {"most_blocks", engine.most_blocks}};
+          {"blocks", engine.blocks.total},
+          {"most_blocks", engine.blocks.most}};
+}
+
+Json classes_json(const ServingResult& result) {
+  Json classes = Json::object();
+  for (const ServingResult::Class& of : result.classes) {
+    classes[of.name] = {{"offered", of.offered}, {"finished", of.finished},         {"refused", of.refused},
+                        {"share", of.share},     {"ttft_s", summary_json(of.ttft)}, {"tpot_s", summary_json(of.tpot)}};
+  }
+  return classes;
+}
+
+// Of engines that failed, started or stopped.
+Json fleet_json(const ServingResult& result) {
+  return {{"failures", result.failures}, {"restarted_requests", result.restarts}, {"started", result.started},
+          {"stopped", result.stopped},   {"weight_bytes", result.weight_bytes},   {"start_s", summary_json(result.start)}};
+}
+
+std::string fleet_text(const ServingResult& result) {
+  std::string text;
+  if (result.failures > 0) {
+    text += "  " + core::counted(result.failures, "engine") + " failed, " + core::counted(result.restarts, "request") +
+            " began again\n";
+  }
+  if (result.started + result.stopped > 0) {
+    text += "  " + core::counted(result.started, "engine") + " started, " + std::to_string(result.stopped) + " stopped; " +
+            to_text(Bytes{static_cast<std::int64_t>(result.weight_bytes)}) + " of weights, mean start " +
+            to_text(result.start.mean) + "\n";
+  }
+  if (result.moves > 0) {
+    text += "  " + core::counted(result.moves, "move") + " of preempted KV, " +
+            to_text(Bytes{static_cast<std::int64_t>(result.move_bytes)}) + ": mean " + to_text(result.move.mean) + "\n";
+  }
+  for (const ServingResult::Class& of : result.classes) {
+    text += "  class " + of.name + ": " + std::to_string(of.finished) + " finished of " + std::to_string(of.offered);
+    if (of.refused > 0) text += ", " + std::to_string(of.refused) + " refused";
+    text += number(", %.1f %% within its limits", 100.0 * of.share) + ", TTFT p99 " + to_text(of.ttft.p99) + "\n";
+  }
+  return text;
+}
+
+Json trial_json(const ServingResult::RateTrial& trial) {
+  return {{"per_s", trial.per_s}, {"share", trial.share}, {"unfinished", trial.unfinished}};
+}
+
+Json rate_search_json(const ServingResult::RateSearch& search) {
+  Json json;
+  json["share"] = search.share;
+  if (search.greatest) json["greatest"] = trial_json(*search.greatest);
+  if (search.beyond) json["beyond"] = trial_json(*search.beyond);
+  Json& trials = json["trials"] = Json::array();
+  for (const ServingResult::RateTrial& trial : search.trials) trials.push_back(trial_json(trial));
+  return json;
+}
+
+std::string rate_search_text(const ServingResult::RateSearch& search) {
+  const auto of = [](const ServingResult::RateTrial& trial) {
+    return number("%.4g/s", trial.per_s) + number(" (%.1f %%", 100.0 * trial.share) +
+           (trial.unfinished > 0 ? ", " + core::counted(trial.unfinished, "request") + " unfinished)" : ")");
+  };
+  std::string text = number("  greatest rate at which %.4g %% of requests keep the limits: ", 100.0 * search.share);
+  if (search.greatest) {
+    text += of(*search.greatest);
+    text += search.beyond ? "; not at " + of(*search.beyond) : "; no rate that was tried is too great";
+  } else {
+    text += "none of those that were tried" + (search.beyond ? ", down to " + of(*search.beyond) : std::string());
+  }
+  return text + "; " + core::counted(search.trials.size(), "run") + "\n";
 }
 
 std::string row_of(const std::string& name, const TimeSummary& times) {
@@ -52,7 +120,7 @@ std::string row_of(const std::string& name, const TimeSummary& times) {
 struct PoolShare {
   std::string name;
   std::size_t engines = 0;
-  double busy[5] = {};
+  double busy[6] = {};
   double batch = 0.0;
   double steps = 0.0;
   std::uint64_t preemptions = 0;
@@ -68,13 +136,13 @@ std::vector<PoolShare> pools_of(const ServingResult& result) {
     if (pools.empty() || pools.back().name != engine.pool) pools.push_back({engine.pool});
     PoolShare& pool = pools.back();
     ++pool.engines;
-    const Duration times[] = {engine.prefill, engine.decode, engine.mixed, engine.waiting, engine.idle};
-    for (std::size_t i = 0; i < 5; ++i) pool.busy[i] += to_seconds(times[i]) / whole;
+    const Duration times[] = {engine.prefill, engine.decode, engine.mixed, engine.waiting, engine.idle, engine.off};
+    for (std::size_t i = 0; i < 6; ++i) pool.busy[i] += to_seconds(times[i]) / whole;
     pool.batch += engine.mean_batch * static_cast<double>(engine.steps);
     pool.steps += static_cast<double>(engine.steps);
     pool.preemptions += engine.preemptions;
-    pool.held = std::max(pool.held, static_cast<double>(engine.most_blocks) /
-                                        static_cast<double>(std::max<std::uint64_t>(engine.blocks, 1)));
+    pool.held = std::max(pool.held, static_cast<double>(engine.blocks.most) /
+                                        static_cast<double>(std::max<std::uint64_t>(engine.blocks.total, 1)));
     pool.cached += static_cast<double>(engine.cached_tokens);
     pool.prompt += static_cast<double>(engine.prompt_tokens);
   }
@@ -112,10 +180,16 @@ Json serving_json(const ServingResult& result) {
     slo["share"] = result.slo->share;
     slo["goodput_per_s"] = result.slo->per_s;
   }
+  if (result.rate_search) json["rate_search"] = rate_search_json(*result.rate_search);
   if (result.transfers > 0) {
     json["transfers"] = {
         {"count", result.transfers}, {"bytes", result.transfer_bytes}, {"time_s", summary_json(result.transfer)}};
   }
+  if (result.moves > 0) {
+    json["moves"] = {{"count", result.moves}, {"bytes", result.move_bytes}, {"time_s", summary_json(result.move)}};
+  }
+  if (!result.classes.empty()) json["classes"] = classes_json(result);
+  if (result.failures + result.started + result.stopped > 0) json["fleet"] = fleet_json(result);
   Json& engines = json["engines"] = Json::array();
   for (const ServingResult::Engine& engine : result.engines) engines.push_back(engine_json(engine));
   return json;
@@ -147,10 +221,12 @@ std::string serving_text(const ServingResult& result) {
     if (result.slo->tpot) text += ", TPOT <= " + to_text(*result.slo->tpot);
     text += result.unfinished > 0 ? "; unfinished requests count as outside\n" : "\n";
   }
+  if (result.rate_search) text += rate_search_text(*result.rate_search);
+  text += fleet_text(result);
   for (const PoolShare& pool : pools_of(result)) {
     text += "  " + pool.name + ", " + core::counted(pool.engines, "engine") + ":";
-    const char* names[] = {"prefill", "decode", "mixed", "waiting", "idle"};
-    for (std::size_t i = 0; i < 5; ++i) {
+    const char* names[] = {"prefill", "decode", "mixed", "waiting", "idle", "off"};
+    for (std::size_t i = 0; i < 6; ++i) {
       if (pool.busy[i] > 0.0)
         text += number(" %.1f %% ", 100.0 * pool.busy[i] / static_cast<double>(pool.engines)) + names[i];
     }
@@ -171,10 +247,13 @@ std::string serving_text(const ServingResult& result) {
 
 std::string requests_csv(const ServingResult& result) {
   std::string text =
-      "number,arrival_ms,prompt_tokens,output_tokens,cached_tokens,preemptions,prefill_engine,decode_engine,scheduled_ms,"
+      "number,arrival_ms,class,restarts,prompt_tokens,output_tokens,cached_tokens,preemptions,prefill_engine,decode_engine,"
+      "scheduled_ms,"
       "prefilled_ms,sent_ms,delivered_ms,decoding_ms,first_ms,last_ms,ttft_ms,tpot_ms,e2e_ms,longest_gap_ms\n";
   for (const ServedRequest& r : result.requests) {
     text += std::to_string(r.number) + "," + ms(r.arrival);
+    text += "," + (result.classes.empty() ? std::string() : result.classes[r.request_class].name) + "," +
+            std::to_string(r.restarts);
     for (const std::uint32_t n : {r.prompt, r.output, r.cached, r.preemptions, r.prefill_engine, r.decode_engine}) {
       text += "," + std::to_string(n);
     }

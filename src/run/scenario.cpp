@@ -5,6 +5,7 @@
 #include "core/field.hpp"
 #include "photonrail/workload/agent.hpp"
 #include "run/control_check.hpp"
+#include "run/rate_search.hpp"
 #include "run/scenario_check.hpp"
 
 #include <algorithm>
@@ -315,7 +316,12 @@ void run::check_jobs(const Scenario& all) {
     throw FieldError(field("jobs"), "has " + number(all.jobs.size()) + " jobs", "at most 255");
   if (all.graph.ranks() > 0) throw FieldError(field("graph"), "belongs to a job where there are several");
   JobOfGpu job_of_gpu;
-  for (std::size_t j = 0; j < all.jobs.size(); ++j) check_among(all, j, job_of_gpu);
+  for (std::size_t j = 0; j < all.jobs.size(); ++j) {
+    check_among(all, j, job_of_gpu);
+    if (searches_rate(all.jobs[j]))
+      throw FieldError(field("jobs"), "has a job that searches its greatest rate, which is of one job alone",
+                       "remove \"find_rate\" of its workload");
+  }
 }
 
 void Scenario::validate() const {

@@ -1,8 +1,14 @@
 #include "run/served_workload.hpp"
 
+#include "photonrail/error.hpp"
 #include "photonrail/result.hpp"
 #include "photonrail/scenario.hpp"
+#include "photonrail/workload/scheduling.hpp"
 #include "serving/agent.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace photonrail::run {
 
@@ -22,4 +28,45 @@ std::unique_ptr<WorkloadAgent> ServedWorkload::make(const Scenario& /*scenario*/
   return std::make_unique<ReportedAgent>(spec);
 }
 
+std::shared_ptr<const ServedWorkload> ServedWorkload::with_failure(const std::vector<RankId>& ranks, Time at,
+                                                                   std::optional<Duration> lasts,
+                                                                   Duration detection) const {
+  serving::ServingSpec spec = spec_;
+  const auto fails = [&](RankId rank) { return std::find(ranks.begin(), ranks.end(), rank) != ranks.end(); };
+  for (std::uint32_t p = 0; p < spec.pools.size(); ++p) {
+    const auto& engines = spec.pools[p].engines;
+    const std::uint32_t each = std::max(spec.pools[p].together, spec.pools[p].slots);
+    for (std::uint32_t first = 0; first < engines.size(); first += each) {  // these fail together
+      bool any = false;
+      for (std::uint32_t e = first; e < first + each; ++e) {
+        any = any || std::any_of(engines[e].begin(), engines[e].end(), fails);
+      }
+      if (any) spec.failures.push_back({p, first, at, lasts, detection});
+    }
+  }
+  return std::make_shared<ServedWorkload>(std::move(spec));
+}
+
 }  // namespace photonrail::run
+
+namespace photonrail {
+
+Scenario with_scheduler(const Scenario& scenario, std::shared_ptr<const SchedulingPolicy> policy) {
+  const auto* const served = dynamic_cast<const run::ServedWorkload*>(scenario.workload.get());
+  if (served == nullptr) throw ConfigError(scenario.name, "serves no requests that a scheduler could order");
+  serving::ServingSpec spec = served->spec();
+  for (serving::PoolSpec& pool : spec.pools) {
+    serving::EngineSpec& engine = pool.engine;
+    if (engine.speculation.drafts > 0 || engine.slice_tokens > 0 || engine.order != serving::QueueOrder::kArrival ||
+        engine.admission != serving::Admission::kFirstChunk) {
+      throw ConfigError(scenario.name, "has engines whose rules the scheduler " + policy->name() + " takes over",
+                        "remove speculation, slice_tokens, order and admission");
+    }
+    engine.policy = policy;
+  }
+  Scenario changed = scenario;
+  changed.workload = std::make_shared<run::ServedWorkload>(std::move(spec));
+  return changed;
+}
+
+}  // namespace photonrail

@@ -6,6 +6,7 @@
 #include "run/notes.hpp"
 #include "run/peak_memory.hpp"
 #include "run/plausibility.hpp"
+#include "run/rate_search.hpp"
 #include "run/refit_check.hpp"
 #include "run/rehearsals.hpp"
 #include "run/shared_cluster.hpp"
@@ -74,7 +75,11 @@ RunResult simulate(const Scenario& scenario, std::span<Observer* const> observer
   if (const std::optional<Scenario> fixed = run::with_known_futures(scenario)) {
     return simulate(*fixed, observers, registries);
   }
-  RunResult result = run_once(scenario, nullptr, observers, registries);
+  const run::RunOnce once = [&](const Scenario& of, std::span<Observer* const> told) {
+    return run_once(of, nullptr, told, registries);
+  };
+  RunResult result =
+      run::searches_rate(scenario) ? run::run_at_greatest_rate(scenario, observers, once) : once(scenario, observers);
   if (scenario.run.spread_seeds) add_spread(scenario, *scenario.run.spread_seeds, registries, result);
   run::add_notes(scenario, result);
   end_clock(started, result);

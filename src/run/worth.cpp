@@ -126,6 +126,19 @@ const std::vector<Resource>& resources() {
   return table;
 }
 
+double Measure::gain_over(const Measure& base) const {
+  if (base.value <= 0.0 || base.kind != kind) return 0.0;
+  const double share = value / base.value;
+  return kind == Kind::kRate ? share - 1.0 : 1.0 - share;
+}
+
+Measure measure_of(const RunResult& result) {
+  if (!result.serving) return {Measure::Kind::kStep, to_seconds(result.step_time())};
+  const auto& search = result.serving->rate_search;
+  if (search) return {Measure::Kind::kRate, search->greatest ? search->greatest->per_s : 0.0};
+  return {Measure::Kind::kTtft, to_seconds(result.serving->ttft.mean)};
+}
+
 std::vector<Worth> worth_of(const Scenario& scenario, const RunResult& base, const Registries& registries) {
   std::vector<Worth> list;
   if (!scenario.jobs.empty()) return list;
@@ -138,9 +151,8 @@ std::vector<Worth> worth_of(const Scenario& scenario, const RunResult& base, con
     Worth& worth = list.emplace_back();
     worth.resource = &resource;
     try {
-      worth.step = simulate(changed, {}, registries).step_time();
-      const double before = to_seconds(base.step_time());
-      worth.gain = before > 0.0 ? 1.0 - to_seconds(worth.step) / before : 0.0;
+      worth.measure = measure_of(simulate(changed, {}, registries));
+      worth.gain = worth.measure.gain_over(measure_of(base));
     } catch (const ConfigError& error) {
       worth.error = error.problem();
     } catch (const DeadlockError&) {

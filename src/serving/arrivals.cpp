@@ -20,6 +20,7 @@ std::uint64_t key_of(std::uint64_t a, std::uint64_t b) {
 constexpr std::uint64_t kPrefixes = 1;
 constexpr std::uint64_t kHashes = 2;
 constexpr std::uint64_t kSessions = 3;
+constexpr std::uint64_t kClasses = 4;
 
 }  // namespace
 
@@ -57,6 +58,25 @@ double ArrivalLaw::unit_gap(RandomStream& random) const {
   return 1.0;
 }
 
+double RequestSpec::arrivals_per_s() const {
+  if (trace) {
+    const std::uint64_t rows = std::min<std::uint64_t>(count, trace->rows.size());
+    const double span = rows == 0 ? 0.0 : to_seconds(trace->rows[rows - 1].at) * time_factor;
+    return span > 0.0 ? static_cast<double>(rows) / span : 0.0;
+  }
+  if (concurrency > 0) return 0.0;
+  double left = static_cast<double>(count) / turns;  // sessions that the stages give one after another
+  const double all = left;
+  double span = 0.0;
+  for (const ArrivalLaw::Stage& stage : arrivals.stages) {
+    const double most = stage.lasts == Duration::max() ? left : stage.per_s * to_seconds(stage.lasts);
+    const double given = std::min(left, most);
+    span += given / stage.per_s;
+    left -= given;
+  }
+  return span > 0.0 ? (all - left) / (span * time_factor) : 0.0;
+}
+
 Source::Source(const RequestSpec& spec, std::uint64_t seed, std::uint32_t block_tokens)
     : spec_(spec),
       block_tokens_(block_tokens),
@@ -77,11 +97,14 @@ Source::Source(const RequestSpec& spec, std::uint64_t seed, std::uint32_t block_
 std::optional<Time> Source::next() const {
   if (spec_.trace) {
     if (taken_ >= spec_.count) return std::nullopt;
-    const Duration at = spec_.trace->rows[taken_].at.since_start();
-    return spec_.time_factor == 1.0 ? Time{at} : Time{from_seconds(to_seconds(at) * spec_.time_factor)};
+    return stretched(spec_.trace->rows[taken_].at);
   }
   if (coming_.empty()) return std::nullopt;
   return coming_.top().at;
+}
+
+Time Source::stretched(Time at) const {
+  return spec_.time_factor == 1.0 ? at : Time{from_seconds(to_seconds(at) * spec_.time_factor)};
 }
 
 Offer Source::take() {
@@ -98,6 +121,7 @@ Offer Source::take() {
     if (spec_.concurrency == 0 && coming.turn == 0) draw_arrival();
   }
   offer.number = taken_++;
+  if (!spec_.classes.empty()) add_class(offer);
   return offer;
 }
 
@@ -137,6 +161,17 @@ void Source::add_prefix(Offer& offer) {
   for (std::uint32_t i = 0; i < blocks; ++i) offer.keys.push_back(key_of(key_of(kPrefixes, group), i));
 }
 
+// All turns of a session are of one class: it follows from their content.
+void Source::add_class(Offer& offer) const {
+  double all = 0.0;
+  for (const RequestClass& of : spec_.classes) all += of.share;
+  double left = static_cast<double>(key_of(kClasses, offer.content) >> 11) * 0x1p-53 * all;
+  std::uint32_t chosen = 0;
+  while (chosen + 1 < spec_.classes.size() && left >= spec_.classes[chosen].share) left -= spec_.classes[chosen++].share;
+  offer.request_class = chosen;
+  offer.priority = spec_.classes[chosen].priority;
+}
+
 void Source::draw_arrival() {
   if (begun_ >= spec_.count) return;
   double gap = spec_.arrivals.unit_gap(gaps_);  // in requests, of which each stage gives so many a second
@@ -146,7 +181,7 @@ void Source::draw_arrival() {
     const double left = endless ? 0.0 : to_seconds(stage_begin_ + stage.lasts - last_) * stage.per_s;
     if (endless || gap < left) {
       last_ += from_seconds(gap / stage.per_s);
-      come(last_, 0, 0, sessions_++);
+      come(stretched(last_), 0, 0, sessions_++);
       return;
     }
     gap -= left;

@@ -47,6 +47,16 @@ struct SharedPrefix {
   std::uint32_t tokens = 0;  ///< of the beginning, a part of the prompt
 };
 
+/// A share of the requests that is told apart.
+struct RequestClass {
+  std::string name;
+  double share = 1.0;  ///< of arrivals, in proportion to those of the others
+  std::int32_t priority = 0;
+  std::optional<Duration> ttft{};  ///< limits in place of SloSpec's
+  std::optional<Duration> tpot{};
+  std::uint32_t shed_above = 0;  ///< refused where the engine has so many that wait; 0: never
+};
+
 /// A request of a trace.
 struct TraceRow {
   Time at{};
@@ -64,7 +74,7 @@ struct Trace {
 /// What is offered.
 struct RequestSpec {
   std::shared_ptr<const Trace> trace{};  ///< where it is there, nothing of the laws counts
-  double time_factor = 1.0;              ///< times of the trace are multiplied by it
+  double time_factor = 1.0;              ///< arrivals of the trace, or of the law, come at so many times their times
   ArrivalLaw arrivals{};
   std::uint32_t concurrency = 0;  ///< above 0: a closed loop of so many clients in place of arrivals
   DelayDistribution think{};      ///< of a client or session, between an answer and its next request
@@ -72,7 +82,11 @@ struct RequestSpec {
   LengthLaw input{};              ///< of the first turn the prompt, of the others what is new
   LengthLaw output{};
   SharedPrefix prefix{};
-  std::uint64_t count = 1000;  ///< requests in all, all turns counted; of a trace at most its rows
+  std::vector<RequestClass> classes{};  ///< drawn for each session, or each row of a trace
+  std::uint64_t count = 1000;           ///< requests in all, all turns counted; of a trace at most its rows
+
+  /// Arrivals a second in the mean, of first turns; 0 of a closed loop, and of a trace whose requests come at once.
+  [[nodiscard]] double arrivals_per_s() const;
 };
 
 /// A request that is offered.
@@ -82,6 +96,7 @@ struct Offer {
   std::uint32_t prompt = 1;
   std::uint32_t output = 1;
   std::int32_t priority = 0;
+  std::uint32_t request_class = 0;
   std::uint64_t session = 0;        ///< whose turns have one content
   std::uint32_t turn = 0;           ///< of its session
   std::uint64_t content = 0;        ///< equal of the turns of a session: one begins with the other
@@ -114,10 +129,12 @@ class Source {
   };
 
   void draw_arrival();
+  [[nodiscard]] Time stretched(Time at) const;
   void come(Time at, std::uint32_t turn, std::uint32_t history, std::uint64_t session);
   [[nodiscard]] Offer draw(const Coming& coming);
   [[nodiscard]] Offer of_trace(const TraceRow& row);
   void add_prefix(Offer& offer);
+  void add_class(Offer& offer) const;
 
   RequestSpec spec_;
   std::uint32_t block_tokens_;

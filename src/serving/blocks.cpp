@@ -98,6 +98,31 @@ void KvBlocks::release(HeldBlocks& held) {
   PHOTONRAIL_CHECK(free_ <= total_);
 }
 
+bool KvBlocks::lend(std::uint64_t blocks) {
+  if (blocks > free_) return false;
+  lent_ += blocks;
+  if (!keeps_contents_) {
+    free_ -= blocks;
+    return true;
+  }
+  for (; blocks > 0; --blocks) lent_ids_.push_back(take_front());
+  return true;
+}
+
+void KvBlocks::take_back(std::uint64_t blocks) {
+  PHOTONRAIL_CHECK(blocks <= lent_);
+  lent_ -= blocks;
+  if (!keeps_contents_) {
+    free_ += blocks;
+    return;
+  }
+  for (; blocks > 0; --blocks) {
+    blocks_[lent_ids_.back()].holders = 0;
+    append(lent_ids_.back());
+    lent_ids_.pop_back();
+  }
+}
+
 std::uint32_t KvBlocks::take_front() {
   const std::uint32_t id = blocks_[end_].after;
   PHOTONRAIL_CHECK(id != end_);

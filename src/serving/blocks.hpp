@@ -39,6 +39,11 @@ class KvBlocks {
   [[nodiscard]] std::uint64_t free() const { return free_; }
   [[nodiscard]] bool keeps_contents() const { return keeps_contents_; }
 
+  /// Free blocks go to another engine, whose content is lost; false where fewer are free.
+  bool lend(std::uint64_t blocks);
+  void take_back(std::uint64_t blocks);
+  [[nodiscard]] std::uint64_t lent() const { return lent_; }
+
   /// The number of leading blocks, at most `most`, whose content is there.
   [[nodiscard]] std::uint32_t hits(const Content& content, std::uint32_t most) const;
   /// Gives the request its first `hits` blocks, which it shares, and fresh ones up to `blocks`. False, and nothing has
@@ -71,6 +76,8 @@ class KvBlocks {
 
   std::uint64_t total_;
   std::uint64_t free_;
+  std::uint64_t lent_ = 0;
+  std::vector<std::uint32_t> lent_ids_;  // where contents are kept
   bool keeps_contents_;
   std::uint32_t end_;                                            // the number of the list's end, which is no block
   std::vector<Block> blocks_;                                    // and the end of the list

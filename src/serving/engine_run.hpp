@@ -1,4 +1,4 @@
-// One engine of a run: its scheduler, and where its time goes.
+// One engine of a run: its scheduler, whether it is there, and where its time goes.
 #pragma once
 
 #include "photonrail/workload/serving.hpp"
@@ -12,15 +12,42 @@
 
 namespace photonrail::serving {
 
+enum class EngineState : std::uint8_t {
+  kUp,
+  kStopped,  ///< it has failed, and routers do not know
+  kFailed,
+  kOff,
+  kLoading,  ///< its weights come
+  kDraining  ///< it stops when it has no more requests
+};
+
 class EngineRun {
  public:
-  EngineRun(const PoolSpec& pool, std::size_t number_in_pool, std::uint64_t seed);
+  /// `spec` outlives it.
+  EngineRun(const ServingSpec& spec, std::uint32_t pool, std::size_t number_in_pool);
 
-  [[nodiscard]] const PoolSpec& pool() const { return *pool_; }
-  [[nodiscard]] std::span<const RankId> ranks() const { return pool_->engines[number_]; }
+  [[nodiscard]] const PoolSpec& pool() const { return spec_->pools[pool_number_]; }
+  [[nodiscard]] std::uint32_t pool_number() const { return pool_number_; }
+  [[nodiscard]] std::size_t number() const { return number_; }  ///< in its pool
+  [[nodiscard]] std::span<const RankId> ranks() const { return pool().engines[number_]; }
+  /// The ranks of one of its stages.
+  [[nodiscard]] std::span<const RankId> ranks(std::uint32_t stage) const {
+    const std::size_t each = ranks().size() / pool().stages;
+    return ranks().subspan(stage * each, each);
+  }
+  [[nodiscard]] EnginePlace place() const { return pool().places.empty() ? EnginePlace{} : pool().places[number_]; }
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const Scheduler& scheduler() const { return scheduler_; }
   [[nodiscard]] bool busy() const { return busy_; }
+
+  [[nodiscard]] EngineState state() const { return state_; }
+  void set_state(EngineState state, Time now);
+  [[nodiscard]] bool takes_requests() const { return state_ == EngineState::kUp || state_ == EngineState::kStopped; }
+  [[nodiscard]] bool runs() const { return state_ == EngineState::kUp || state_ == EngineState::kDraining; }
+  /// It fails: its step is lost.
+  void stop(Time now);
+  /// All that it had is gone.
+  void forget(Time now);
 
   /// Decides the next step and begins it; none where nothing can run. REQUIRES: not busy.
   [[nodiscard]] std::optional<Duration> begin_step(Time now);
@@ -37,20 +64,27 @@ class EngineRun {
   /// At the end of the run.
   [[nodiscard]] ServingResult::Engine result(Time now) const;
 
-  std::deque<std::uint32_t> inbound;       ///< requests whose KV waits for blocks here
-  std::optional<std::size_t> last_target;  ///< where its last KV went
-  std::deque<std::uint32_t> outbox;        ///< requests whose KV waits for those before it
-  bool sending = false;                    ///< ... with TransferSpec::Order::kFifo
+  /// Requests whose KV comes or goes, by number.
+  struct KvQueues {
+    std::deque<std::uint32_t> inbound;       ///< it waits for blocks here
+    std::optional<std::size_t> last_target;  ///< where the last one went
+    std::deque<std::uint32_t> outbox;        ///< with TransferSpec::Order::kFifo: it goes, or waits for those before it
+  };
+  KvQueues kv;
 
  private:
   /// Books the time since the last call.
   void book(Time now);
+  [[nodiscard]] Scheduler fresh_scheduler() const;
 
-  const PoolSpec* pool_;
+  const ServingSpec* spec_;
+  std::uint32_t pool_number_;
   std::size_t number_;
+  std::uint64_t lives_ = 0;  // how often it has lost everything
   Scheduler scheduler_;
+  EngineState state_ = EngineState::kUp;
   bool busy_ = false;
-  Duration* kind_ = nullptr;  // of result_, while busy
+  Duration ServingResult::Engine::*kind_ = nullptr;  // while busy
   Time since_{};
   Time previous_end_ = Time::never();
   Time last_end_ = Time::never();

@@ -2,14 +2,16 @@
 #pragma once
 
 #include "photonrail/units.hpp"
+#include "photonrail/workload/scheduling.hpp"
 
 #include <cstdint>
+#include <memory>
 
 namespace photonrail::serving {
 
 enum class Preemption : std::uint8_t {
   kRecompute,  ///< its blocks are lost; prompt and generated tokens are computed again as one prefill
-  kSwap        ///< its blocks go to the host and come back, which steps wait for
+  kSwap        ///< its blocks go to other memory and come back, which steps wait for
 };
 
 /// What must be free before a waiting request is admitted.
@@ -42,9 +44,13 @@ struct EngineSpec {
   bool prefix_caching = true;
   Preemption preemption = Preemption::kRecompute;
   Admission admission = Admission::kFirstChunk;
-  Duration swap_block{};  ///< to bring a block to the host or back; steps wait for it
+  Duration swap_block{};  ///< to bring a block to the other memory or back, where that is no traffic (PoolSpec::offload)
+  /// Above 0: a request that has got so many tokens since it was admitted gives way to one that waits, and goes to the end
+  /// of the queue, so that prompts share the engine fairly (AQUA, arXiv 2407.21255).
+  std::uint32_t slice_tokens = 0;
   QueueOrder order = QueueOrder::kArrival;
   Speculation speculation{};
+  std::shared_ptr<const SchedulingPolicy> policy{};  ///< decides steps in place of vLLM's rules
 };
 
 }  // namespace photonrail::serving

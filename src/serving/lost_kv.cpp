@@ -22,6 +22,7 @@ void Scheduler::lose_kv() {
     known.computed = known.filled = 0;
     known.swapped = false;
   }
+  swapped_.blocks = 0;
   blocks_.forget_contents();
 }
 

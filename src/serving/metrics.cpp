@@ -77,10 +77,49 @@ std::array<Duration, kTtftPartCount> ttft_parts(const ServedRequest& r) {
   return parts;
 }
 
+namespace {
+
+bool within(const SloSpec& slo, Duration ttft, Duration tpot) {
+  return (!slo.ttft || ttft <= *slo.ttft) && (!slo.tpot || tpot <= *slo.tpot);
+}
+
+}  // namespace
+
+Metrics::Metrics(const std::optional<SloSpec>& slo, std::uint64_t warm_up, const std::vector<RequestClass>& classes)
+    : slo_(slo), warm_up_(warm_up) {
+  for (const RequestClass& of : classes) {
+    SloSpec limits = slo.value_or(SloSpec{});
+    if (of.ttft) limits.ttft = of.ttft;
+    if (of.tpot) limits.tpot = of.tpot;
+    classes_.push_back({limits});
+    result_.classes.emplace_back().name = of.name;
+  }
+}
+
+void Metrics::offered(const Offer& offer) {
+  if (classes_.empty()) return;
+  ++result_.classes[offer.request_class].offered;
+  if (offer.number >= warm_up_) ++classes_[offer.request_class].counted;
+}
+
+void Metrics::refused(const Offer& offer) {
+  ++result_.refused;
+  if (!classes_.empty()) ++result_.classes[offer.request_class].refused;
+}
+
+void Metrics::finished_of_class(const ServedRequest& request, Duration ttft, Duration tpot) {
+  OfClass& of = classes_[request.request_class];
+  of.ttft.add(ttft);
+  if (request.output > 1) of.tpot.add(tpot);
+  if (within(of.slo, ttft, tpot)) ++of.good;
+}
+
 void Metrics::finished(const ServedRequest& request) {
   ++result_.finished;
   result_.prompt_tokens += request.prompt;
   result_.output_tokens += request.output;
+  result_.restarts += request.restarts;
+  if (!classes_.empty()) ++result_.classes[request.request_class].finished;
   if (result_.requests.size() < kMaxServedRows) result_.requests.push_back(request);
   if (request.number < warm_up_) {
     ++result_.warm_up;
@@ -104,7 +143,10 @@ void Metrics::finished(const ServedRequest& request) {
   }
   PHOTONRAIL_CHECK(sum == ttft);
   if (request.delivered != Time::never()) transfer_.add(request.delivered - request.sent);
-  if (slo_ && (!slo_->ttft || ttft <= *slo_->ttft) && (!slo_->tpot || tpot <= *slo_->tpot)) ++good_;
+  if (!classes_.empty()) finished_of_class(request, ttft, tpot);
+  // A request with limits of its own is good by those.
+  const SloSpec* const limits = !classes_.empty() ? &classes_[request.request_class].slo : slo_ ? &*slo_ : nullptr;
+  if (limits != nullptr && within(*limits, ttft, tpot)) ++good_;
 }
 
 ServingResult Metrics::result(std::uint64_t offered, Duration makespan) const {
@@ -119,6 +161,12 @@ ServingResult Metrics::result(std::uint64_t offered, Duration makespan) const {
   result.transfer = transfer_.summary();
   result.exact = e2e_.exact();
   for (std::size_t p = 0; p < kTtftPartCount; ++p) result.parts[p] = parts_[p].summary();
+  for (std::size_t c = 0; c < classes_.size(); ++c) {
+    const OfClass& of = classes_[c];
+    result.classes[c].ttft = of.ttft.summary();
+    result.classes[c].tpot = of.tpot.summary();
+    if (of.counted > 0) result.classes[c].share = static_cast<double>(of.good) / static_cast<double>(of.counted);
+  }
   if (slo_) {
     const std::uint64_t counted = offered - std::min(offered, result.warm_up);
     ServingResult::Slo slo{slo_->ttft, slo_->tpot};

@@ -4,6 +4,7 @@
 #include "photonrail/core/duration_histogram.hpp"
 #include "photonrail/core/total_time.hpp"
 #include "photonrail/workload/serving.hpp"
+#include "serving/arrivals.hpp"
 
 #include <array>
 #include <cstddef>
@@ -37,6 +38,7 @@ class TimeSamples {
 struct SloSpec {
   std::optional<Duration> ttft{};
   std::optional<Duration> tpot{};
+  double share = 0.9;  ///< of requests that should keep them: what a search for the greatest rate holds
 };
 
 /// The parts of a request's time to its first token. REQUIRES: it has one.
@@ -45,9 +47,10 @@ struct SloSpec {
 class Metrics {
  public:
   /// Requests below `warm_up` are counted, and their times are not.
-  Metrics(const std::optional<SloSpec>& slo, std::uint64_t warm_up) : slo_(slo), warm_up_(warm_up) {}
+  Metrics(const std::optional<SloSpec>& slo, std::uint64_t warm_up, const std::vector<RequestClass>& classes);
 
-  void refused() { ++result_.refused; }
+  void offered(const Offer& offer);
+  void refused(const Offer& offer);
   void finished(const ServedRequest& request);
   void gap(Duration gap, std::uint64_t copies) { gaps_.add(gap, copies); }
   /// `offered`: in all.
@@ -55,8 +58,18 @@ class Metrics {
   [[nodiscard]] std::uint64_t ended() const { return result_.finished + result_.refused; }
 
  private:
+  struct OfClass {
+    SloSpec slo;
+    TimeSamples ttft{kMaxOfClass}, tpot{kMaxOfClass};
+    std::uint64_t counted = 0;
+    std::uint64_t good = 0;
+  };
+  static constexpr std::size_t kMaxOfClass = 1U << 14;
+  void finished_of_class(const ServedRequest& request, Duration ttft, Duration tpot);
+
   std::optional<SloSpec> slo_;
   std::uint64_t warm_up_;
+  std::vector<OfClass> classes_;
   ServingResult result_;
   TimeSamples ttft_, tpot_, e2e_, transfer_;
   TimeSamples gaps_{0};

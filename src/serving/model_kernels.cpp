@@ -128,6 +128,27 @@ double ServedModel::kv_per_gpu() const {
   return layers * 2.0 * heads * model.head_width() * kv_bytes;
 }
 
+namespace {
+
+double routed_parameters(const ModelSpec& model) {
+  if (!model.moe) return 0.0;
+  const double width = model.moe->latent > 0 ? model.moe->latent : model.hidden;
+  return static_cast<double>(model.expert_layers()) * model.moe->experts * matrices(model.mlp) * model.expert_ffn() * width;
+}
+
+}  // namespace
+
+double ServedModel::weights_per_gpu() const {
+  const double routed = routed_parameters(model);
+  return (model.parameters() - routed + routed / expert_groups) * weight_bytes / (static_cast<double>(tp) * stages);
+}
+
+double ServedModel::exchanged_per_token() const {
+  if (!model.moe) return 0.0;
+  const double width = model.moe->latent > 0 ? model.moe->latent : model.hidden;
+  return 2.0 * static_cast<double>(model.expert_layers()) * model.moe->top_k * width * 2.0;
+}
+
 double ServedModel::kv_sent() const { return model.latent ? kv_per_gpu() : kv_per_gpu() * tp; }
 
 KernelTables kernels_of(const ServedModel& served, const OperatorTimes& times, std::uint32_t max_tokens,

@@ -13,6 +13,8 @@ namespace photonrail::serving {
 struct ServedModel {
   ModelSpec model{};
   std::uint32_t tp = 1;
+  std::uint32_t stages = 1;                                ///< each of `tp` GPUs, with as many layers
+  std::uint32_t expert_groups = 1;                         ///< engines that divide the routed experts among them
   OperatorPrecision precision = OperatorPrecision::kBf16;  ///< of the products
   double weight_bytes = 2.0;                               ///< of a weight
   double kv_bytes = 2.0;                                   ///< of an element of the cache
@@ -21,7 +23,9 @@ struct ServedModel {
   [[nodiscard]] double kv_per_gpu() const;
   /// KV of a token that leaves an engine: what each of its GPUs has, and of a latent one copy.
   [[nodiscard]] double kv_sent() const;
-  [[nodiscard]] double weights_per_gpu() const { return model.parameters() * weight_bytes / tp; }
+  [[nodiscard]] double weights_per_gpu() const;
+  /// What a token sends to its experts and gets from them, in all layers and in bf16.
+  [[nodiscard]] double exchanged_per_token() const;
 };
 
 /// The kernels of one step, in the form of a profile. Layers of several kinds are averaged. Leaves out the window of layers

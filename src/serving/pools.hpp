@@ -23,6 +23,42 @@ enum class PoolRole : std::uint8_t {
   kDecode
 };
 
+/// Where an engine is: its first rank's server, and the pod of that.
+struct EnginePlace {
+  std::uint32_t server = 0;
+  std::uint32_t pod = 0;
+};
+
+/// Engines of a pool start and stop with its load: requests that have not ended, for each engine that takes some.
+struct ScalingSpec {
+  std::uint32_t least = 1;  ///< engines that are always there; the run begins with them
+  double up = 32.0;         ///< above this load an engine starts: it loads its weights from the first that has them
+  double down = 4.0;        ///< below this load the last engine takes no more requests, and stops when it has none
+  Duration cool_down{};     ///< from one decision to the next
+  Duration start{};         ///< from the end of loading until it takes requests
+  Bytes weights{};          ///< of each rank
+};
+
+/// Operations of a step as traffic of the job; nothing: their times are in StepTime.
+struct StepFlows {
+  double reduced = 0.0;    ///< bytes of tensors a token that the ranks of an engine all-reduce, in all layers together
+  double exchanged = 0.0;  ///< bytes a token that ranks of engines which step together send to experts, and back
+  double forwarded = 0.0;  ///< bytes a token from a stage to the next
+
+  [[nodiscard]] bool any() const { return reduced > 0.0 || exchanged > 0.0; }
+};
+
+/// Where the KV of preempted requests goes with Preemption::kSwap, as traffic that steps wait for: to the host, over a link
+/// that GPUs with neighbouring numbers share, or to the GPUs of engines that lend blocks, as messages between ranks, over
+/// the scale-up fabric or the rails.
+struct OffloadSpec {
+  std::optional<std::uint32_t> donor_pool{};  ///< none: the host
+  std::uint64_t blocks = 1U << 20;            ///< of an engine, at most
+  double keep = 0.1;                          ///< of its blocks that a donor keeps free when it lends
+  Bandwidth link{64e9};                       ///< host: of the link, each direction
+  std::uint32_t gpus_per_link = 1;            ///< host: that share it
+};
+
 /// Engines that are alike.
 struct PoolSpec {
   std::string name = "engines";
@@ -30,6 +66,23 @@ struct PoolSpec {
   EngineSpec engine{};
   std::vector<std::vector<RankId>> engines{};  ///< the ranks of each
   std::shared_ptr<const StepTime> times{};
+  std::vector<EnginePlace> places{};  ///< of each; none: all are in one
+  std::uint32_t together = 1;         ///< so many engines, one after another, step together, as long as the slowest of them
+  std::uint32_t stages = 1;  ///< of each engine, whose ranks are in their order; a step goes through one after another
+  std::uint32_t slots = 1;   ///< so many engines, one after another, have the same ranks
+  StepFlows flows{};
+  std::optional<ScalingSpec> scaling{};
+  double block_bytes = 0.0;  ///< of a KV block, on all ranks together
+  std::optional<OffloadSpec> offload{};
+};
+
+/// An engine stops, and all that it has is lost.
+struct EngineFailure {
+  std::uint32_t pool = 0;
+  std::uint32_t engine = 0;  ///< of the pool
+  Time at{};
+  std::optional<Duration> lasts{};  ///< then it takes requests again; none: for good
+  Duration detection{};             ///< until its requests begin again elsewhere; routers send it requests until then
 };
 
 enum class RoutePolicy : std::uint8_t {
@@ -38,7 +91,8 @@ enum class RoutePolicy : std::uint8_t {
   kLeastRequests,  ///< fewest requests that have not ended
   kLeastBlocks,    ///< fewest blocks held
   kPrefix,         ///< longest prefix found, unless twice as many requests and four more are there as on the idlest
-  kSticky  ///< where the last KV of the same engine went, as long as it has blocks and a place; else as kLeastBlocks
+  kNearest,  ///< fewest switches from the engine that has the KV, among those with blocks and a place; then as kLeastBlocks
+  kSticky    ///< where the last KV of the same engine went, as long as it has blocks and a place; else as kLeastBlocks
 };
 
 /// What a router knows of an engine.
@@ -46,8 +100,9 @@ struct EngineSignal {
   std::uint64_t held_blocks = 0;
   std::uint64_t free_blocks = 0;
   std::uint32_t requests = 0;
-  std::uint32_t places = 0;  ///< requests that it runs at once
-  std::uint32_t cached = 0;  ///< tokens of the request that it has
+  std::uint32_t places = 0;    ///< requests that it runs at once
+  std::uint32_t cached = 0;    ///< tokens of the request that it has
+  std::uint32_t distance = 0;  ///< 0: in the same server, 1: in the same pod, 2: farther
 };
 
 /// The request to be routed.
@@ -86,12 +141,21 @@ struct TransferSpec {
   Bandwidth rate{50e9};  ///< ... of one rank
 };
 
+/// A search for the greatest rate of arrivals at which the share of SloSpec is kept: doubled or halved until it lies
+/// between two, and then halved, in the logarithm.
+struct RateSearchSpec {
+  double within = 0.02;  ///< it ends where the two are so near, as a share
+  std::uint32_t most_runs = 40;
+};
+
 struct ServingSpec {
   RequestSpec requests{};
   std::vector<PoolSpec> pools{};
+  std::vector<EngineFailure> failures{};  ///< by time
   RoutingSpec routing{};
   TransferSpec transfer{};
   std::optional<SloSpec> slo{};
+  std::optional<RateSearchSpec> find_rate{};
   std::uint64_t warm_up = 0;
   std::optional<Time> horizon{};  ///< the run ends then, with requests that are not finished
   Duration request_host{};        ///< from the arrival until the engine's queue has the request

@@ -41,6 +41,11 @@ std::size_t route(RoutePolicy policy, std::span<const EngineSignal> engines, con
         return std::pair(e.requests > most ? 1 : 0, std::pair(-static_cast<std::int64_t>(e.cached), e.requests));
       });
     }
+    case RoutePolicy::kNearest:
+      return least(engines, [&](const EngineSignal& e) {
+        const bool full = e.free_blocks < question.blocks || e.requests >= e.places;
+        return std::pair(std::pair(full, full ? 0 : e.distance), held_of(e));
+      });
     case RoutePolicy::kSticky:
       if (question.pointed) {
         const EngineSignal& there = engines[*question.pointed];

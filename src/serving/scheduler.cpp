@@ -14,6 +14,17 @@ std::uint32_t blocks_for(std::uint64_t tokens, std::uint32_t block_tokens) {
   return static_cast<std::uint32_t>((tokens + block_tokens - 1) / block_tokens);
 }
 
+bool drafts(const EngineSpec& spec, const Running& running) {
+  return spec.speculation.drafts > 0 && running.computed + 1 == running.reached && running.reached > running.prompt;
+}
+
+std::uint32_t wanted(const EngineSpec& spec, const Running& running) {
+  std::uint32_t tokens = running.reached - running.computed;
+  if (drafts(spec, running)) tokens += std::min(spec.speculation.drafts, running.last - running.reached - 1);
+  if (spec.long_prefill > 0) tokens = std::min(tokens, spec.long_prefill);
+  return tokens;
+}
+
 }  // namespace
 
 Scheduler::Scheduler(const EngineSpec& spec, bool keeps_finished, RandomStream draws)
@@ -88,16 +99,33 @@ void Scheduler::release(Slot slot) {
   unused_.push_back(slot);
 }
 
+Scheduler::Progress Scheduler::progress(Slot slot) const {
+  const Known& known = known_[slot];
+  for (const Running& running : running_) {
+    if (running.slot == slot) return {running.reached - known.request.prompt, running.last_token, running.longest_gap};
+  }
+  return {known.reached - known.request.prompt, known.last_token, known.longest_gap};
+}
+
 const Step& Scheduler::next() {
   // A step in which everything that ran was preempted admits nothing; the one after it does.
   step_.clear();
+  if (spec_.policy) {
+    if (has_work()) next_decided();
+    return step_;
+  }
+  if (spec_.slice_tokens > 0) end_slices();
   std::size_t preempted = 0;
   do {
     preempted = step_.preempted.size();
     budget_ = spec_.token_budget;
     run_batch();
+    step_.lacks_blocks = step_.lacks_blocks || step_.preempted.size() > preempted;
     while (step_.preempted.size() == preempted && !waiting_.empty() && running_.size() < spec_.max_sequences &&
-           budget_ > 0 && admit_first()) {
+           budget_ > 0) {
+      if (admit(std::get<Slot>(*waiting_.begin()), budget_)) continue;
+      step_.lacks_blocks = true;
+      break;
     }
     if (step_.empty() && running_.empty() && step_.preempted.size() == preempted) give_up_delivered(false);
   } while (step_.empty() && step_.preempted.size() > preempted);
@@ -121,30 +149,17 @@ bool Scheduler::give_up_delivered(bool first) {
 }
 
 void Step::clear() {
-  sequences = prefills = prefill_tokens = decodes = decode_tokens = longest_cached = swapped_blocks = 0;
+  sequences = prefills = prefill_tokens = decodes = decode_tokens = longest_cached = swapped_out = swapped_in = 0;
   prefill_reads = decode_cached = 0;
+  lacks_blocks = false;
   admitted.clear();
   preempted.clear();
-}
-
-bool Scheduler::drafts(const Running& running) const {
-  return spec_.speculation.drafts > 0 && running.computed + 1 == running.reached &&
-         running.reached > known_[running.slot].request.prompt;
-}
-
-std::uint32_t Scheduler::wanted(const Running& running) const {
-  std::uint32_t tokens = running.reached - running.computed;
-  if (spec_.speculation.drafts > 0 && drafts(running)) {
-    tokens += std::min(spec_.speculation.drafts, running.last - running.reached - 1);
-  }
-  if (spec_.long_prefill > 0) tokens = std::min(tokens, spec_.long_prefill);
-  return tokens;
 }
 
 void Scheduler::run_batch() {
   for (std::size_t i = 0; i < running_.size(); ++i) running_[i].now = 0;
   for (std::size_t i = 0; i < running_.size() && budget_ > 0; ++i) {
-    const std::uint32_t tokens = std::min(wanted(running_[i]), budget_);
+    const std::uint32_t tokens = std::min(wanted(spec_, running_[i]), budget_);
     if (running_[i].computed + tokens > running_[i].capacity && !make_room(i, tokens)) break;
     count(running_[i], tokens, 1);
     fill(running_[i]);
@@ -180,19 +195,52 @@ std::size_t Scheduler::victim() const {
       running_.begin());
 }
 
-void Scheduler::preempt(std::size_t index) {
+// Those whose slices are over make room for as many as wait, the first of them first.
+void Scheduler::end_slices() {
+  std::size_t waiting = waiting_.size();
+  for (std::size_t i = 0; i < running_.size() && waiting > 0;) {
+    if (running_[i].reached < running_[i].until) {
+      ++i;
+      continue;
+    }
+    preempt(i, true);
+    --waiting;
+  }
+}
+
+void Scheduler::set_swap_room(std::uint64_t blocks) {
+  swapped_.room = blocks;
+  for (auto place = waiting_.rbegin(); place != waiting_.rend() && swapped_.blocks > swapped_.room; ++place) {
+    Known& known = known_[std::get<Slot>(*place)];
+    if (!known.swapped) continue;
+    swapped_.blocks -= blocks_for(known.computed, spec_.block_tokens);
+    known.swapped = false;
+    known.computed = 0;
+  }
+}
+
+void Scheduler::preempt(std::size_t index, bool slice_over) {
   const Running& running = running_[index];
   Known& known = known_[running.slot];
   known.reached = running.reached;
   known.last_token = running.last_token;
   known.longest_gap = running.longest_gap;
-  known.swapped = spec_.preemption == Preemption::kSwap && running.computed > 0;
+  const std::uint32_t blocks = blocks_for(running.computed, spec_.block_tokens);
+  known.swapped =
+      spec_.preemption == Preemption::kSwap && running.computed > 0 && swapped_.blocks + blocks <= swapped_.room;
   known.computed = known.swapped ? running.computed : 0;
-  if (known.swapped) step_.swapped_blocks += blocks_for(running.computed, spec_.block_tokens);
+  if (known.swapped) {
+    step_.swapped_out += blocks;
+    swapped_.blocks += blocks;
+  }
   known.filled = 0;
   known.again = true;
   blocks_.release(known.held);
-  if (spec_.order == QueueOrder::kArrival) known.sequence = --front_sequence_;
+  if (slice_over) {
+    known.sequence = next_sequence_++;
+  } else if (spec_.order == QueueOrder::kArrival) {
+    known.sequence = --front_sequence_;
+  }
   waiting_.emplace(known.rank(spec_.order), known.sequence, running.slot);
   step_.preempted.push_back(running.slot);
   running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(index));
@@ -208,7 +256,7 @@ void Scheduler::count(Running& running, std::uint32_t tokens, int sign) {
   add(step_.sequences, 1U);
   budget_ = sign > 0 ? budget_ - tokens : budget_ + tokens;
   running.now = sign > 0 ? tokens : 0;
-  if (tokens == 1 || drafts(running)) {
+  if (tokens == 1 || drafts(spec_, running)) {
     add(step_.decodes, 1U);
     add(step_.decode_tokens, tokens);
     add(step_.decode_cached, running.computed);
@@ -223,7 +271,7 @@ void Scheduler::count(Running& running, std::uint32_t tokens, int sign) {
 // Blocks that the step fills can be found by requests of the same step: their kernels write before they read.
 void Scheduler::fill(Running& running) {
   if (!spec_.prefix_caching) return;
-  const std::uint32_t sure = running.computed + (drafts(running) ? 1 : running.now);
+  const std::uint32_t sure = running.computed + (drafts(spec_, running) ? 1 : running.now);
   if (sure < running.full_at) return;
   Known& known = known_[running.slot];
   const std::uint32_t full = sure / spec_.block_tokens;
@@ -232,18 +280,19 @@ void Scheduler::fill(Running& running) {
   running.full_at = (full + 1) * spec_.block_tokens;
 }
 
-bool Scheduler::admit_first() {
-  const Slot slot = std::get<Slot>(*waiting_.begin());
+bool Scheduler::admit(Slot slot, std::uint32_t most_tokens) {
   Known& known = known_[slot];
   std::uint32_t computed = 0;
-  std::uint32_t tokens = 0;
+  std::uint32_t tokens = most_tokens;
   if (!give_blocks(known, computed, tokens)) return false;
-  waiting_.erase(waiting_.begin());
+  waiting_.erase({known.rank(spec_.order), known.sequence, slot});
   Running running;
   running.slot = slot;
   running.computed = computed;
   running.reached = known.reached;
+  running.prompt = known.request.prompt;
   running.last = known.request.prompt + known.request.output;
+  running.until = known.reached + spec_.slice_tokens;
   running.capacity = known.held.count * spec_.block_tokens;
   running.last_token = known.last_token;
   running.longest_gap = known.longest_gap;
@@ -254,7 +303,7 @@ bool Scheduler::admit_first() {
   return true;
 }
 
-// Blocks for the first chunk of the first request that waits, or for more where the rule says so.
+// Blocks for the first chunk of a request, of at most `tokens`, or for more where the rule says so.
 bool Scheduler::give_blocks(Known& known, std::uint32_t& computed, std::uint32_t& tokens) {
   const bool here = known.held.count > 0;  // it was delivered
   std::uint32_t hits = 0;
@@ -264,7 +313,7 @@ bool Scheduler::give_blocks(Known& known, std::uint32_t& computed, std::uint32_t
   } else {
     computed = known.computed;
   }
-  tokens = std::min(known.reached - computed, budget_);
+  tokens = std::min(known.reached - computed, tokens);
   if (spec_.long_prefill > 0) tokens = std::min(tokens, spec_.long_prefill);
   std::uint64_t all = std::uint64_t{computed} + tokens;
   std::uint64_t spare = 0;
@@ -279,7 +328,11 @@ bool Scheduler::give_blocks(Known& known, std::uint32_t& computed, std::uint32_t
            : !blocks_.admit(known.held, known.request.contents(), hits, blocks, spare)) {
     return false;
   }
-  if (known.swapped) step_.swapped_blocks += blocks_for(computed, spec_.block_tokens);
+  if (known.swapped) {
+    const std::uint32_t back = blocks_for(computed, spec_.block_tokens);
+    step_.swapped_in += back;
+    swapped_.blocks -= back;
+  }
   known.swapped = false;
   known.filled = here ? 0 : hits;
   step_.admitted.push_back(
@@ -296,7 +349,7 @@ const StepEnd& Scheduler::finish(Time end) {
   for (std::size_t i = 0; i < running_.size(); ++i) {
     Running& running = running_[i];
     if (running.now > 0) {
-      if (spec_.speculation.drafts > 0 && drafts(running)) {
+      if (drafts(spec_, running)) {
         std::uint32_t accepted = 1;
         while (accepted < running.now && draws_.uniform() < spec_.speculation.acceptance) ++accepted;
         running.computed += accepted;

@@ -43,6 +43,8 @@ struct Running {
   std::uint32_t capacity = 0;  ///< tokens that its blocks hold
   std::uint32_t now = 0;       ///< tokens of this step
   std::uint32_t full_at = 0;   ///< tokens at which the next of its blocks is full
+  std::uint32_t prompt = 0;
+  std::uint32_t until = 0;  ///< what `reached` is at the end of its slice
   Time last_token = Time::never();
   Duration longest_gap{};
 };
@@ -64,7 +66,9 @@ struct Step {
   std::uint32_t decode_tokens = 0;   ///< more than `decodes` where drafts are verified
   std::uint64_t decode_cached = 0;   ///< tokens that decodes read, all together
   std::uint32_t longest_cached = 0;  ///< ... that one of them reads
-  std::uint32_t swapped_blocks = 0;  ///< to the host or back
+  std::uint32_t swapped_out = 0;     ///< blocks that go to other memory
+  std::uint32_t swapped_in = 0;      ///< ... and come back
+  bool lacks_blocks = false;         ///< for one that was preempted, or could not be admitted
   std::vector<Admitted> admitted;
   std::vector<Slot> preempted;  ///< in this order
 
@@ -103,11 +107,21 @@ class Scheduler {
   void deliver(Slot slot);
   /// Tokens of the request's beginning that the engine has.
   [[nodiscard]] std::uint32_t cached_tokens(const Request& request) const;
-  /// Frees what a finished request holds.
+  /// Frees what a request holds that is finished, or reserved and not delivered: the engine has it no more.
   void release(Slot slot);
   /// All KV is lost: requests compute theirs again, and no content is found. REQUIRES: no step is open.
   void lose_kv();
+  /// What a request has got here, for an engine that takes it over.
+  struct Progress {
+    std::uint32_t generated = 0;  ///< tokens in all
+    Time last_token = Time::never();
+    Duration longest_gap{};
+  };
+  [[nodiscard]] Progress progress(Slot slot) const;
 
+  /// Blocks that preempted requests may have in other memory: one that does not fit is computed again. Where they have more
+  /// the last of the queue lose theirs. Endless unless this is called.
+  void set_swap_room(std::uint64_t blocks);
   /// The next step; empty where nothing can run. REQUIRES: the step before has ended.
   const Step& next();
   /// The step that next() gave ends.
@@ -115,6 +129,7 @@ class Scheduler {
 
   [[nodiscard]] const EngineSpec& spec() const { return spec_; }
   [[nodiscard]] const KvBlocks& blocks() const { return blocks_; }
+  [[nodiscard]] KvBlocks& blocks() { return blocks_; }  ///< to lend some, and to take them back
   [[nodiscard]] std::span<const Running> running() const { return running_; }
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
   [[nodiscard]] bool has_work() const { return !running_.empty() || !waiting_.empty(); }
@@ -141,17 +156,19 @@ class Scheduler {
   using Place = std::tuple<std::int64_t, std::int64_t, Slot>;  // rank, sequence
 
   [[nodiscard]] Slot make(Request request);
-  [[nodiscard]] std::uint32_t wanted(const Running& running) const;
-  [[nodiscard]] bool drafts(const Running& running) const;
   void run_batch();
   bool make_room(std::size_t& index, std::uint32_t tokens);
   [[nodiscard]] std::size_t victim() const;
-  void preempt(std::size_t index);
+  void preempt(std::size_t index, bool slice_over = false);
+  void end_slices();
   void count(Running& running, std::uint32_t tokens, int sign);
   void fill(Running& running);
   bool give_up_delivered(bool first);
-  bool admit_first();
+  bool admit(Slot slot, std::uint32_t most_tokens);
   bool give_blocks(Known& known, std::uint32_t& computed, std::uint32_t& tokens);
+  void next_decided();
+  void carry_out(StepDecision& decision);
+  [[nodiscard]] std::vector<RequestView> shown(bool of_running) const;
   void emit(Running& running, std::uint32_t tokens, Time end);
 
   EngineSpec spec_;
@@ -164,6 +181,10 @@ class Scheduler {
   std::int64_t next_sequence_ = 0;
   std::int64_t front_sequence_ = 0;
   std::uint32_t budget_ = 0;
+  struct Swapped {
+    std::uint64_t blocks = 0;  // that preempted requests have in other memory
+    std::uint64_t room = ~std::uint64_t{0};
+  } swapped_;
   Time previous_end_ = Time::never();
   RandomStream draws_;
   Step step_;

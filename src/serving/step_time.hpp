@@ -35,7 +35,7 @@ class LinearStepTime final : public StepTime {
 
 /// A step with what its batching adds: swaps, and drafts that are proposed for all requests at once.
 [[nodiscard]] inline Duration step_duration(const StepTime& times, const EngineSpec& engine, const Step& step) {
-  Duration time = times.of(step) + engine.swap_block * step.swapped_blocks;
+  Duration time = times.of(step) + engine.swap_block * (step.swapped_out + step.swapped_in);
   if (step.decode_tokens > step.decodes) time += engine.speculation.draft * engine.speculation.drafts;
   return time;
 }

@@ -5,21 +5,14 @@
 #include "photonrail/workload/agent.hpp"
 #include "photonrail/workload/serving.hpp"
 #include "serving/engine_run.hpp"
+#include "serving/live_requests.hpp"
 #include "serving/pools.hpp"
+#include "serving/waves.hpp"
 
 #include <cstdint>
 #include <vector>
 
 namespace photonrail::serving {
-
-/// The kinds of launches, in the order of names in results.
-enum class ServingLaunch : std::uint32_t { kPrefillStep, kDecodeStep, kMixedStep, kKv };
-
-/// What is left to send of one request.
-struct KvTransfer {
-  std::uint64_t unsent = 0;    ///< bytes that are not posted yet
-  std::uint32_t messages = 0;  ///< that are on their way
-};
 
 class Transfers {
  public:

@@ -225,8 +225,8 @@ TEST_F(Command, HelpAndVersionAreNoErrors) {
 // Words of more than a line's room, as the choices of --backend, are none.
 TEST_F(Command, HelpFitsEightyColumns) {
   for (const char* command :
-       {"", "run", "sweep", "report", "validate", "explain", "plan", "goodput", "allocate", "calibrate", "cost", "import",
-        "operators", "init", "schema", "list", "trace info", "collective export"}) {
+       {"", "run", "serve", "sweep", "report", "validate", "explain", "plan", "goodput", "allocate", "calibrate", "cost",
+        "import", "operators", "init", "schema", "list", "trace info", "collective export"}) {
     std::istringstream lines(run(std::string(command) + " --help").out);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << command << ": " << line;
   }

@@ -24,7 +24,7 @@ class Inputs : public Command {
 };
 
 TEST_F(Inputs, EveryCommandThatWritesTakesTheSameLetter) {
-  for (const char* command : {"run", "sweep", "goodput", "allocate", "report", "calibrate", "fuzz", "pip-switch",
+  for (const char* command : {"run", "serve", "sweep", "goodput", "allocate", "report", "calibrate", "fuzz", "pip-switch",
                               "card import", "card export", "import astra", "import infragraph", "export infragraph",
                               "trace info", "collective export", "collective synthesize", "operators import"}) {
     EXPECT_THAT(run(std::string(command) + " --help").out, HasSubstr("-o,--out ")) << command;

@@ -1,69 +1,10 @@
 // Served requests against closed forms (reference in docs/models/serving.md), and what must hold of every run.
-#include "serving/agent.hpp"
+#include "serving/served.hpp"
 
-#include "serving/ideal_world.hpp"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <set>
-#include <string>
+#include <vector>
 
 namespace photonrail::serving {
 namespace {
-
-constexpr Duration kMs{1'000'000'000};
-constexpr Duration kUs{1'000'000};
-
-PoolSpec pool(PoolRole role, std::size_t engines, std::size_t first_rank, const LinearLaw& law, const EngineSpec& engine) {
-  PoolSpec made;
-  made.name = role == PoolRole::kMixed ? "mixed" : role == PoolRole::kPrefill ? "prefill" : "decode";
-  made.role = role;
-  made.engine = engine;
-  for (std::size_t e = 0; e < engines; ++e) made.engines.push_back({RankId{first_rank + e}});
-  made.times = std::make_shared<LinearStepTime>(law);
-  return made;
-}
-
-EngineSpec plain_engine(std::uint64_t blocks = 100'000) {
-  EngineSpec engine;
-  engine.blocks = blocks;
-  engine.prefix_caching = false;
-  return engine;
-}
-
-ServingSpec one_pool(const LinearLaw& law, const EngineSpec& engine, std::size_t engines = 1) {
-  ServingSpec spec;
-  spec.pools.push_back(pool(PoolRole::kMixed, engines, 0, law, engine));
-  return spec;
-}
-
-LengthLaw tokens(double n) { return {LengthLaw::Kind::kConstant, n}; }
-
-ServingResult served(const ServingSpec& spec, Bandwidth link = {50e9}) {
-  ServingAgent agent(spec);
-  IdealWorld world(link);
-  world.run(agent);
-  return agent.result();
-}
-
-double ms_of(Duration time) { return to_seconds(time) * 1e3; }
-
-void expect_books(const ServingResult& r) {
-  EXPECT_EQ(r.offered, r.finished + r.refused + r.unfinished);
-  for (const auto& e : r.engines) {
-    EXPECT_EQ(e.prefill + e.decode + e.mixed + e.waiting + e.idle, r.makespan);
-    EXPECT_LE(e.most_blocks, e.blocks);
-  }
-  for (const ServedRequest& q : r.requests) {
-    EXPECT_LE(q.arrival, q.scheduled);
-    EXPECT_LE(q.scheduled, q.prefilled);
-    EXPECT_LE(q.prefilled, q.first);
-    EXPECT_LE(q.first, q.last);
-  }
-}
 
 // 1,000 prompt tokens in chunks of 400, 400, 200: three prefill steps and nine decodes of one.
 TEST(Serving, OneRequestTakesTheSumOfItsSteps) {
@@ -216,8 +157,8 @@ ServingSpec busy(std::uint64_t seed) {
   spec.transfer.when = static_cast<TransferSpec::When>(seed % 3 % 2);
   spec.transfer.order = static_cast<TransferSpec::Order>(seed % 5 % 2);
   spec.transfer.first_token_at_prefill = seed % 7 < 3;
-  spec.routing.arrivals = static_cast<RoutePolicy>(seed % 6);
-  spec.routing.decode = static_cast<RoutePolicy>(seed % 5 + 1);
+  spec.routing.arrivals = static_cast<RoutePolicy>(seed % 7);
+  spec.routing.decode = static_cast<RoutePolicy>(seed % 6 + 1);
   spec.routing.signal_age = 50 * kMs;
   spec.requests.arrivals.stages = {{40.0}};
   spec.requests.turns = 3;
@@ -254,12 +195,14 @@ TEST(Serving, EveryRunKeepsItsBooksAndIsTheSameAgain) {
 }
 
 TEST(Serving, RoutersAnswerByWhatTheyKnow) {
-  const std::vector<EngineSignal> engines{{90, 10, 5, 8, 0}, {20, 80, 9, 8, 64}, {50, 50, 2, 8, 0}};
+  const std::vector<EngineSignal> engines{{90, 10, 5, 8, 0, 2}, {20, 80, 9, 8, 64, 0}, {50, 50, 2, 8, 0, 1}};
   EXPECT_EQ(route(RoutePolicy::kRoundRobin, engines, {0, 4, 0, {}}), 1U);
   EXPECT_EQ(route(RoutePolicy::kRandom, engines, {0, 0, 8, {}}), 2U);
   EXPECT_EQ(route(RoutePolicy::kLeastRequests, engines, {}), 2U);
   EXPECT_EQ(route(RoutePolicy::kLeastBlocks, engines, {}), 1U);
   EXPECT_EQ(route(RoutePolicy::kPrefix, engines, {}), 2U);  // the one that has the prefix has more than 2 x 2 + 4
+  EXPECT_EQ(route(RoutePolicy::kNearest, engines, {10, 0, 0, {}}), 2U);  // 0 is farther, 1 has no place
+  EXPECT_EQ(route(RoutePolicy::kNearest, engines, {60, 0, 0, {}}), 1U);  // no other has blocks, though it has no place
   EXPECT_EQ(route(RoutePolicy::kSticky, engines, {10, 0, 0, 0}), 0U);
   EXPECT_EQ(route(RoutePolicy::kSticky, engines, {11, 0, 0, 0}), 1U);  // no blocks there: as least_blocks
   EXPECT_EQ(route(RoutePolicy::kSticky, engines, {1, 0, 0, 1}), 1U);   // no place there: the same

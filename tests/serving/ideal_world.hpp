@@ -46,6 +46,10 @@ class IdealWorld final : public WorkSink {
   LaunchId send(RankId /*from*/, RankId /*to*/, Bytes size, LaunchLabel label, Dimension /*dimension*/) override {
     return end(now_ + transfer_time(size, link_), label);
   }
+  LaunchId collective(std::span<const RankId> /*ranks*/, CollectiveOp /*op*/, Bytes size, Dimension /*dimension*/,
+                      LaunchLabel label) override {
+    return end(now_ + transfer_time(size, link_), label);
+  }
   void wake_at(Time at, std::uint64_t token) override { coming_.push({at, true, order_++, token}); }
   [[nodiscard]] Time now() const override { return now_; }
   [[nodiscard]] std::size_t ranks() const override { return ranks_; }
@@ -53,7 +57,6 @@ class IdealWorld final : public WorkSink {
   LaunchId launch(const Fragment&, LaunchLabel) override { return none(); }
   LaunchId open(const Fragment&, LaunchLabel) override { return none(); }
   void enter(LaunchId, RankId) override { none(); }
-  LaunchId collective(std::span<const RankId>, CollectiveOp, Bytes, Dimension, LaunchLabel) override { return none(); }
 
  private:
   using Coming = std::tuple<Time, bool, std::uint64_t, std::uint64_t>;  // what ended comes before timers

@@ -3,13 +3,19 @@
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/simulate.hpp"
+#include "photonrail/study/worth.hpp"
+#include "photonrail/workload/scheduling.hpp"
+#include "run/rate_search.hpp"
 #include "support/folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace photonrail::test {
 namespace {
@@ -60,7 +66,149 @@ TEST(ServingScenario, PrefillAndDecodeApartSendTheirKv) {
   EXPECT_EQ(result.serving->engines.size(), 3U);
   EXPECT_EQ(result.serving->transfers, 40U);
   EXPECT_EQ(result.serving->transfer_bytes, 40U * 500U * 131'072U);  // 2 x 32 layers x 8 heads x 128 x 2 bytes a token
-  EXPECT_EQ(result.launches.back().bytes.count, static_cast<std::int64_t>(result.serving->transfer_bytes));
+  EXPECT_EQ(result.launches[3].bytes.count, static_cast<std::int64_t>(result.serving->transfer_bytes));  // kv_transfer
+}
+
+class SeenTrials final : public run::TrialObserver {
+ public:
+  void tried(std::size_t runs, const ServingResult::RateTrial& last) override {
+    EXPECT_EQ(runs, rates.size() + 1);
+    rates.push_back(last.per_s);
+  }
+  void end(Time /*makespan*/) override { ++ended; }
+  std::vector<double> rates;
+  int ended = 0;
+};
+
+// Two engines of one slot and 10 ms a request keep 10 ms to the first token up to 200 requests/s, which come evenly.
+TEST(ServingScenario, FindsTheGreatestRate) {
+  const std::string evenly =
+      R"("requests": {"arrivals": {"process": "constant", "per_s": 30}, "input": 1, "output": 1, "count": 400},
+         "engine": {"max_sequences": 1}, "times": {"law": {"fixed_us": 10000}},
+         "slo": {"ttft_ms": 10, "share": 0.95}, "find_rate": {"within": 0.01})";
+  SeenTrials seen;
+  Observer* const told[] = {&seen};
+  const RunResult result = simulate(parse_scenario(scenario_with(evenly, "1"), "."), told);
+  EXPECT_EQ(seen.ended, 1);  // of the rate that was found
+  const auto& search = result.serving->rate_search;
+  ASSERT_TRUE(search && search->greatest && search->beyond);
+  EXPECT_GT(search->greatest->per_s, 200.0 / 1.011);
+  EXPECT_LT(search->greatest->per_s, 201.0);
+  EXPECT_GE(search->greatest->share, 0.95);
+  EXPECT_LT(search->beyond->share, 0.95);
+  EXPECT_LE(search->beyond->per_s / search->greatest->per_s, 1.01);
+  EXPECT_EQ(search->trials.size(), seen.rates.size());
+  EXPECT_LE(search->trials.size(), 13U);  // 30, 60 .. 480, and seven halvings
+  EXPECT_EQ(result.serving->slo->share, search->greatest->share);
+  EXPECT_THAT(to_json(result), HasSubstr("\"rate_search\""));
+  EXPECT_EQ(measure_of(result).kind, Measure::Kind::kRate);
+}
+
+TEST(ServingScenario, ARateThatNothingKeepsIsSaid) {
+  const std::string never =
+      R"("requests": {"arrivals": {"per_s": 30}, "input": 1, "output": 1, "count": 40},
+         "times": {"law": {"fixed_us": 10000}}, "slo": {"ttft_ms": 5}, "find_rate": {})";
+  const RunResult result = simulate(parse_scenario(scenario_with(never, "1"), "."));
+  EXPECT_FALSE(result.serving->rate_search->greatest);
+  ASSERT_FALSE(result.warnings.empty());
+  EXPECT_THAT(result.warnings.back(), HasSubstr("no rate that was tried"));
+}
+
+TEST(ServingScenario, WhatIsWorthMoreIsMeasuredByTheFirstToken) {
+  const RunResult result = simulate(parse_scenario(scenario_with(kRequests + ", " + kLaw), "."));
+  EXPECT_EQ(measure_of(result).kind, Measure::Kind::kTtft);
+  EXPECT_EQ(measure_of(result).value, to_seconds(result.serving->ttft.mean));
+  EXPECT_NEAR((Measure{Measure::Kind::kTtft, 0.9}).gain_over({Measure::Kind::kTtft, 1.0}), 0.1, 1e-12);
+  EXPECT_NEAR((Measure{Measure::Kind::kRate, 1.1}).gain_over({Measure::Kind::kRate, 1.0}), 0.1, 1e-12);
+}
+
+// Server 0 has two of six engines; it fails at 100 ms, and for good. GPU 2 is another's, for 50 ms.
+TEST(ServingScenario, FailuresOfServersAndGpusAreThoseOfTheirEngines) {
+  const std::string requests = R"("requests": {"concurrency": 12, "input": 500, "output": 200, "count": 60})";
+  std::string text = scenario_with(requests + ", " + kLaw);
+  text.back() = ',';
+  text += R"("server_faults": [{"server": 0, "at_ms": 100, "detection_ms": 20}],
+             "stragglers": [{"ranks": [2], "at_ms": 150, "lasts_ms": 50, "stops": true}]})";
+  const RunResult result = simulate(parse_scenario(text, "."));
+  const ServingResult& served = *result.serving;
+  EXPECT_EQ(served.finished, 60U);
+  EXPECT_EQ(served.failures, 3U);
+  EXPECT_GE(served.restarts, 4U);
+  EXPECT_EQ(served.engines[0].off, served.makespan - Duration{100'000'000'000});
+  EXPECT_EQ(served.engines[2].off, Duration{50'000'000'000});
+  EXPECT_EQ(served.engines[3].off, Duration{});
+  for (const RankTime& time : result.ranks) EXPECT_EQ(time.total(), result.makespan);
+}
+
+// One all-reduce of 500 tokens x 4 x 32 layers x 4,096 bytes for a prompt: traffic where collectives are flows.
+TEST(ServingScenario, CollectivesOfAStepAreTrafficOnDemand) {
+  const std::string one = R"("requests": {"concurrency": 1, "input": 500, "output": 1, "count": 1}, "pools": [{"tp": 2}])";
+  const RunResult timed = simulate(parse_scenario(scenario_with(one + ", " + kLaw), "."));
+  const RunResult flows = simulate(parse_scenario(scenario_with(one + R"(, "collectives": "flows", )" + kLaw), "."));
+  const auto collectives = [](const RunResult& result) {
+    return std::find_if(result.launches.begin(), result.launches.end(),
+                        [](const auto& l) { return l.kind == "collective"; });
+  };
+  EXPECT_EQ(collectives(timed)->count, 0U);
+  ASSERT_EQ(collectives(flows)->count, 1U);
+  // A ring of two sends each half twice: 262 MB from each GPU at 450 GB/s, behind 6 ms of the law.
+  const double ms = 6.0 + 500.0 * 4 * 32 * 4096 / 450e9 * 1e3;
+  EXPECT_NEAR(to_seconds(flows.serving->ttft.mean) * 1e3, ms, 0.01);
+  EXPECT_EQ(timed.serving->ttft.mean, Duration{6'000'000'000});
+}
+
+TEST(ServingScenario, StagesAndEnginesThatStepTogetherRun) {
+  const RunResult stages =
+      simulate(parse_scenario(scenario_with(kRequests + ", " + kLaw + R"(, "pools": [{"tp": 1, "pp": 3}])"), "."));
+  EXPECT_EQ(stages.serving->finished, 40U);
+  EXPECT_EQ(stages.serving->engines.size(), 6U);  // three slots of each of two engines
+  const RunResult together =
+      simulate(parse_scenario(scenario_with(kRequests + ", " + kLaw + R"(, "pools": [{"tp": 1, "dp": 3}])"), "."));
+  EXPECT_EQ(together.serving->finished, 40U);
+  EXPECT_GE(together.serving->ttft.mean, Duration{6'000'000'000});
+  for (const RankTime& time : stages.ranks) EXPECT_EQ(time.total(), stages.makespan);
+}
+
+// One of six engines is there; others load 16 GB each from it: 0.32 s over a NIC of 50 GB/s.
+TEST(ServingScenario, EnginesThatStartLoadTheirWeightsOverTheRails) {
+  const std::string many = R"("requests": {"arrivals": {"per_s": 400}, "input": 500, "output": 20, "count": 800})";
+  const RunResult result = simulate(
+      parse_scenario(scenario_with(many + ", " + kLaw + R"(, "pools": [{"scaling": {"up": 8, "down": 1}}])"), "."));
+  EXPECT_EQ(result.serving->finished, 800U);
+  EXPECT_GE(result.serving->started, 2U);
+  EXPECT_EQ(result.serving->weight_bytes % result.serving->started, 0U);
+  EXPECT_GT(result.serving->weight_bytes, 15'000'000'000U);
+  EXPECT_THAT(to_json(result), HasSubstr("\"fleet\""));
+}
+
+// One request at a time, whole.
+class OneAtATime : public SchedulingPolicy {
+ public:
+  [[nodiscard]] std::string name() const override { return "one at a time"; }
+  [[nodiscard]] StepDecision decide(const EngineView& view) const override {
+    StepDecision step;
+    if (!view.running.empty()) {
+      step.run.push_back({0, view.running.front().wanted()});
+    } else if (!view.waiting.empty()) {
+      step.admit.push_back({0, view.waiting.front().wanted()});
+    }
+    return step;
+  }
+};
+
+// Four requests at once, 6 ms of prompt and 19 decodes of 1.02 ms each: the last one's first token comes after three
+// others.
+TEST(ServingScenario, ASchedulerOfTheCallerDecidesTheSteps) {
+  const std::string four =
+      R"("requests": {"concurrency": 4, "input": 500, "output": 20, "count": 4}, "pools": [{"tp": 2}])";
+  const Scenario scenario = parse_scenario(scenario_with(four + ", " + kLaw, "1"), ".");
+  const RunResult result = simulate(with_scheduler(scenario, std::make_shared<OneAtATime>()));
+  const Duration one{6'000'000'000 + 19 * 1'020'000'000LL};
+  EXPECT_EQ(result.serving->ttft.most, 3 * one + Duration{6'000'000'000});
+  EXPECT_EQ(result.makespan, 4 * one);
+  const Scenario sliced = parse_scenario(scenario_with(four + R"(, "engine": {"slice_tokens": 2}, )" + kLaw, "1"), ".");
+  EXPECT_THROW(static_cast<void>(with_scheduler(sliced, std::make_shared<OneAtATime>())), ConfigError);
+  EXPECT_THROW(static_cast<void>(with_scheduler(Scenario{}, std::make_shared<OneAtATime>())), ConfigError);
 }
 
 TEST(ServingScenario, SaysWhatIsWrong) {
@@ -75,6 +223,12 @@ TEST(ServingScenario, SaysWhatIsWrong) {
   EXPECT_THAT(refusal(kRequests + R"(, "engine": {"memory_share": 0.1})"), HasSubstr("the model does not fit"));
   EXPECT_THAT(refusal(kRequests + R"(, "times": {"kernels": "/nowhere"})"), HasSubstr("/nowhere: is no folder"));
   EXPECT_THAT(refusal(kRequests + R"(, "slo": {"ttft": 3})"), HasSubstr("/workload/serving/slo"));
+  EXPECT_THAT(refusal(kRequests + R"(, "find_rate": {})"), HasSubstr("needs limits to keep"));
+  EXPECT_THAT(refusal(kRequests + R"(, "slo": {"ttft_ms": 3}, "find_rate": {})"), HasSubstr("has no rate to change"));
+  EXPECT_THAT(refusal(kRequests + R"(, "pools": [{"dp": 4}])"), HasSubstr("does not divide its 6 GPUs"));
+  EXPECT_THAT(refusal(kRequests + R"(, "pools": [{"scaling": {"up": 1, "down": 1}}])"),
+              HasSubstr("\"down\" must be below \"up\""));
+  EXPECT_THAT(refusal(kRequests + R"(, "pools": [{"dp": 2, "scaling": {}}])"), HasSubstr("do not scale"));
 }
 
 TEST(ServingScenario, ATraceSaysWhichLineIsWrong) {

@@ -12,6 +12,7 @@
 #include "photonrail/version.hpp"
 #include "plugin.hpp"
 #include "rows.hpp"
+#include "serve.hpp"
 #include "stop.hpp"
 #include "watched_policy.hpp"
 #include "work_limit.hpp"
@@ -375,6 +376,17 @@ void drop_callbacks(CLI::App& app) {
   app.callback({});
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) drop_callbacks(*sub);
 }
+
+void parse(CLI::App& app, int argc, const char* const* argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return static_cast<void>(app.exit(error));  // --help, --version
+    const std::string unknown = unknown_word(app, argc, argv);
+    throw CommandError(2,
+                       unknown.empty() ? std::string(error.what()) + " (photonrail --help says what there is)" : unknown);
+  }
+}
 }  // namespace
 
 void parse_and_act(int argc, const char* const* argv, const Registries& caller_knows, Act act) {
@@ -384,6 +396,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   app.set_version_flag("--version", std::string(version()));
   app.require_subcommand(1);
   RunOptions run_options;
+  ServeOptions serve_options;
   SweepCommandOptions sweep_options;
   SweepFolderOptions sweep_folder;
   ValidateOptions validate_options;
@@ -403,11 +416,12 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   OperatorsOptions operators_options;
   std::vector<std::filesystem::path> plugins;
   add_plugins(app, known, plugins, act);
-  add_work_limit(app, {&run_options.work_limit_s, &sweep_options.work_limit_s, &calibrate_options.work_limit_s,
-                       &rows_options.work_limit_s, &goodput_options.work_limit_s, &report_options.work_limit_s,
-                       &fuzz_options.work_limit_s, &allocate_options.work_limit_s, &format_options.collective.work_limit_s,
-                       &explain_options.work_limit_s});
+  add_work_limit(app, {&run_options.work_limit_s, &serve_options.run.work_limit_s, &sweep_options.work_limit_s,
+                       &calibrate_options.work_limit_s, &rows_options.work_limit_s, &goodput_options.work_limit_s,
+                       &report_options.work_limit_s, &fuzz_options.work_limit_s, &allocate_options.work_limit_s,
+                       &format_options.collective.work_limit_s, &explain_options.work_limit_s});
   add_run(app, run_options, plugins, known);
+  add_serve(app, serve_options, plugins, known);
   add_sweep(app, sweep_options, sweep_folder, plugins, known);
   add_validate(app, validate_options, known);
   add_explain_scenario(app, explain_options, known);
@@ -426,14 +440,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   HelpOptions help_options;
   add_help_commands(app, help_options, known);
   if (act == Act::kParse) drop_callbacks(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return static_cast<void>(app.exit(error));  // --help, --version
-    const std::string unknown = unknown_word(app, argc, argv);
-    throw CommandError(2,
-                       unknown.empty() ? std::string(error.what()) + " (photonrail --help says what there is)" : unknown);
-  }
+  parse(app, argc, argv);
   if (!std::cout.flush()) throw CommandError(1, "cannot write to standard output");
 }
 

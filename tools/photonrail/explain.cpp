@@ -25,6 +25,7 @@ WorkEstimate work_of_all(const Scenario& scenario, const Registries& known) {
 }
 
 void add_rails_note(const std::vector<Worth>& worth, RunResult& result) {
+  if (result.serving) return;  // the note is of step times
   const auto electrical = std::find_if(worth.begin(), worth.end(), [](const Worth& of) {
     return of.resource->name == "electrical rails" && of.error.empty() && of.gain < 0.0;
   });
@@ -32,7 +33,7 @@ void add_rails_note(const std::vector<Worth>& worth, RunResult& result) {
   RunResult other;
   other.name = "the same job on electrical rails of one tier";
   other.ranks = result.ranks;
-  other.makespan = electrical->step;
+  other.makespan = from_seconds(electrical->measure.value);
   other.choices = result.choices;
   std::vector<RunResult> both{result, std::move(other)};
   for (Note& note : notes_of(both)) result.notes.push_back(std::move(note));
@@ -49,8 +50,10 @@ void explain(const ExplainScenarioOptions& options, const Registries& known) {
   const std::vector<Worth> worth = about(options.scenario, [&] { return worth_of(scenario, result, known); });
   add_rails_note(worth, result);
   if (options.json) {
-    json::Json json{
-        {"name", result.name}, {"step_s", to_seconds(result.step_time())}, {"makespan_s", to_seconds(result.makespan)}};
+    const Measure measure = measure_of(result);
+    json::Json json{{"name", result.name},
+                    {std::string(report::key_of(measure.kind)), measure.value},
+                    {"makespan_s", to_seconds(result.makespan)}};
     if (result.critical_path) json["critical_path"] = report::path_json(*result.critical_path);
     if (result.utilisation) json["utilisation"] = report::utilisation_json(*result.utilisation);
     json["worth"] = report::worth_json(worth);
@@ -61,7 +64,7 @@ void explain(const ExplainScenarioOptions& options, const Registries& known) {
   warn(result.name, result.warnings);
   const int width = output_width();
   std::cout << report::path_text(result, width);
-  if (!worth.empty()) std::cout << '\n' << report::worth_text(worth, result.step_time());
+  if (!worth.empty()) std::cout << '\n' << report::worth_text(worth, measure_of(result));
   if (!result.notes.empty()) std::cout << '\n' << report::notes_text(result.notes, "", width);
 }
 

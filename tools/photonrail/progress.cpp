@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <utility>
@@ -58,6 +59,13 @@ void TerminalLine::draw(std::uint64_t done, std::uint64_t of, std::string_view u
   next_ = now + kBetweenDrawings;
   drawn_ = true;
   std::cerr << "\r\x1b[K" << progress_text(done, of, now - started_, unit, share) << more << std::flush;
+}
+
+// A search takes some ten runs: two or three to find rates on both sides, and one for each halving down to 2 %.
+void ProgressLine::tried(std::size_t runs, const ServingResult::RateTrial& last) {
+  constexpr std::size_t kUsualRuns = 10;
+  line_.draw(runs, std::max(runs + 1, kUsualRuns), "runs",
+             fmt::format("  {:.4g} requests/s: {:.1f} % keep the limits", last.per_s, 100.0 * last.share));
 }
 
 }  // namespace photonrail::command

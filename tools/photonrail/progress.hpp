@@ -2,6 +2,7 @@
 #pragma once
 
 #include "photonrail/observer.hpp"
+#include "run/rate_search.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -41,12 +42,13 @@ class TerminalLine {
   Clock::time_point next_;
 };
 
-/// The line of one run.
-class ProgressLine : public Observer {
+/// The line of one run, or of those of a search.
+class ProgressLine : public run::TrialObserver {
  public:
   explicit ProgressLine(bool shown) : line_(shown) {}
   [[nodiscard]] bool needs_every_rank() const override { return false; }
   void progress(std::uint64_t done, std::uint64_t of, Time) override { line_.draw(done, of, "tasks"); }
+  void tried(std::size_t runs, const ServingResult::RateTrial& last) override;
 
  private:
   TerminalLine line_;

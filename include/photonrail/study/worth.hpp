@@ -1,10 +1,11 @@
-// The worth of resources: how much shorter a step is where one of them is 10 % faster, by running the scenario again.
+// The worth of resources: how much better a run is where one of them is 10 % faster, by running the scenario again.
 #pragma once
 
 #include "photonrail/scenario.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/units.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -25,10 +26,25 @@ struct Resource {
 /// control plane; and electrical rails in place of optical ones.
 [[nodiscard]] const std::vector<Resource>& resources();
 
+/// What a run is measured by.
+struct Measure {
+  enum class Kind : std::uint8_t {
+    kStep,  ///< RunResult::step_time()
+    kTtft,  ///< of served requests: the mean time to the first token
+    kRate   ///< where a search gives it: the greatest rate at which they keep their limits
+  };
+  Kind kind = Kind::kStep;
+  double value = 0.0;  ///< seconds; a second
+
+  /// The share of `base` by which this one is better: shorter, or more a second.
+  [[nodiscard]] double gain_over(const Measure& base) const;
+};
+[[nodiscard]] Measure measure_of(const RunResult& result);
+
 struct Worth {
   const Resource* resource = nullptr;
-  Duration step{};    ///< RunResult::step_time() of the changed scenario
-  double gain = 0.0;  ///< share of the step that it saves; below 0: the step is longer
+  Measure measure{};  ///< of the changed scenario
+  double gain = 0.0;  ///< share of the scenario's own by which it is better; below 0: worse
   std::string error;  ///< why the changed scenario cannot run, else empty
 };
 

@@ -26,6 +26,8 @@ struct ServedRequest {
   std::uint32_t output = 0;
   std::uint32_t cached = 0;  ///< tokens that it found in the cache, each time that it was admitted
   std::uint32_t preemptions = 0;
+  std::uint32_t restarts = 0;  ///< its engine failed, and it began again at another
+  std::uint32_t request_class = 0;
   std::uint32_t prefill_engine = 0;
   std::uint32_t decode_engine = 0;
   Time scheduled = Time::never();  ///< its first chunk begins
@@ -61,20 +63,46 @@ struct ServingResult {
     Duration decode{};        ///< ... decodes alone
     Duration mixed{};         ///< ... both
     Duration waiting{};       ///< it had requests and could run none: their KV was on its way, or blocks were held for it
-    Duration idle{};          ///< it had none; the five add up to the makespan
+    Duration idle{};          ///< it had none
+    Duration off{};           ///< it had failed, was not started, or loaded its weights; the six add up to the makespan
     double mean_batch = 0.0;  ///< requests of a step
     std::uint64_t preemptions = 0;
     std::uint64_t recomputed_tokens = 0;
     std::uint64_t prompt_tokens = 0;
     std::uint64_t cached_tokens = 0;
-    std::uint64_t blocks = 0;
-    std::uint64_t most_blocks = 0;  ///< held at once
+    struct Blocks {
+      std::uint64_t total = 0;
+      std::uint64_t most = 0;  ///< held at once
+    };
+    Blocks blocks{};
+  };
+  /// Requests of one class.
+  struct Class {
+    std::string name;
+    std::uint64_t offered = 0;
+    std::uint64_t finished = 0;
+    std::uint64_t refused = 0;
+    TimeSummary ttft, tpot;
+    double share = 0.0;  ///< of offered ones that were counted: finished within the limits of the class
   };
   struct Slo {
     std::optional<Duration> ttft{};
     std::optional<Duration> tpot{};
     double share = 0.0;  ///< of offered requests that were counted: finished within both; the others are outside
     double per_s = 0.0;  ///< such requests a second
+  };
+
+  /// One of the runs of a search for the greatest rate.
+  struct RateTrial {
+    double per_s = 0.0;  ///< arrivals a second in the mean
+    double share = 0.0;  ///< of offered requests that kept the limits
+    std::uint64_t unfinished = 0;
+  };
+  struct RateSearch {
+    double share = 0.0;                   ///< that is wanted
+    std::optional<RateTrial> greatest{};  ///< the greatest rate that has it; none: no rate that was tried does
+    std::optional<RateTrial> beyond{};    ///< the least rate above it that does not; none: all that were tried do
+    std::vector<RateTrial> trials{};      ///< in the order in which they ran
   };
 
   std::uint64_t offered = 0;  ///< finished + refused + unfinished
@@ -89,9 +117,20 @@ struct ServingResult {
   TimeSummary parts[kTtftPartCount]{};
   bool exact = true;  ///< percentiles of all but `itl`; else they are up to 1.6 % too long, as those of `itl` always are
   std::optional<Slo> slo;
+  std::optional<RateSearch> rate_search;  ///< the rest of this result is of its greatest rate, else of its last run
   std::uint64_t transfers = 0;
   std::uint64_t transfer_bytes = 0;
-  TimeSummary transfer;  ///< from when its KV may go until it is there
+  TimeSummary transfer;            ///< from when its KV may go until it is there
+  std::uint64_t failures = 0;      ///< of engines
+  std::uint64_t restarts = 0;      ///< of requests, because their engine failed
+  std::uint64_t started = 0;       ///< engines that were started in the run ...
+  std::uint64_t stopped = 0;       ///< ... and stopped
+  std::uint64_t weight_bytes = 0;  ///< that engines which started have loaded from others
+  TimeSummary start;               ///< from the decision until the engine takes requests
+  std::uint64_t moves = 0;         ///< of KV of preempted requests to memory outside of their engines, and back
+  std::uint64_t move_bytes = 0;
+  TimeSummary move;            ///< of one
+  std::vector<Class> classes;  ///< where requests have some
   std::vector<Engine> engines;
   std::vector<ServedRequest> requests;  ///< in the order in which they ended; the first kMaxServedRows
 

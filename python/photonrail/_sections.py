@@ -1098,12 +1098,30 @@ class Prefix(Section):
 
 
 @dataclasses.dataclass
+class Classes(Section):
+    """The key `classes` of Requests."""
+    #: In results.
+    name: str
+    #: Of arrivals, in proportion to the others. above 0, to 1000000. Default: 1.
+    share: Optional[float] = None
+    #: With `order` `priority`: less is sooner. whole, 0 to 1000000. Default: 0.
+    priority: Optional[int] = None
+    #: In place of that of `slo`. Default: that of `slo`.
+    ttft_ms: Optional[float] = None
+    #: In place of that of `slo`. Default: that of `slo`.
+    tpot_ms: Optional[float] = None
+    #: Refused where so many wait at its engine. whole, 1 to 1e9. Default: never.
+    shed_above: Optional[int] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
 class Requests(Section):
     """The key `requests` of Serving."""
     #: A trace: Azure's, BurstGPT's or Mooncake's columns, or `arrival_ms,input_tokens,output_tokens`. Default: none.
     trace: Optional[str] = None
-    #: *Only with `trace`.* So many times the trace's rate: its times are divided by it. above 0, to 1000000. Default:
-    #: 1.
+    #: *Only without `concurrency`.* So many times the rate of the trace or of `arrivals`: times are divided by it.
+    #: above 0, to 1000000. Default: 1.
     rate_factor: Optional[float] = None
     #: *Only without `trace`.* Clients, each with one request at a time. whole, 1 to 1e7. Default: none.
     concurrency: Optional[int] = None
@@ -1121,8 +1139,44 @@ class Requests(Section):
     output: Optional[Union["Input", int]] = None
     #: *Only without `trace`.* Prompts that begin alike. Default: none.
     prefix: Optional["Prefix"] = None
+    #: Kinds of requests with limits and priorities of their own. Default: none.
+    classes: Optional[List["Classes"]] = None
     #: How many; of a trace at most its rows. whole, 1 to 1e12. Default: 1000, or the whole trace.
     count: Optional[int] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Offload(Section):
+    """The key `offload` of Pools."""
+    #: `host`, or the name of a pool whose engines lend blocks that they can spare, and take them back where they lack
+    #: some. Default: `"host"`.
+    to: Optional[str] = None
+    #: Of an engine, at most. whole, 1 to 4e9. Default: 2^20.
+    blocks: Optional[int] = None
+    #: Of its blocks that a donor keeps free. 0 to 1. Default: 0.1.
+    keep: Optional[float] = None
+    #: Host: of the link to it, each direction. above 0, to 1e9. Default: 64.
+    link_gb_per_s: Optional[float] = None
+    #: Host: neighbouring GPUs behind one link, of which each transfer gets an equal part. whole, 1 to 1024. Default: 1.
+    gpus_per_link: Optional[int] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class Scaling(Section):
+    """The key `scaling` of Pools."""
+    #: Engines that are always there. whole, 1 to 1000000. Default: 1.
+    least: Optional[int] = None
+    #: Above so many requests an engine one starts, and loads its weights from another one over the fabric. 0 to 1e9.
+    #: Default: 32.
+    up: Optional[float] = None
+    #: Below so many the last one takes no more, and stops when it has none. 0 to 1e9. Default: 4.
+    down: Optional[float] = None
+    #: Between two decisions. Default: 0.
+    cool_down_s: Optional[float] = None
+    #: From the end of loading until it takes requests. Default: 0.
+    start_s: Optional[float] = None
     more: Optional[Dict[str, Any]] = None
 
 
@@ -1159,13 +1213,17 @@ class Engine(Section):
     prefix_caching: Optional[bool] = None
     #: What becomes of the KV of a preempted request. `"recompute"`, `"swap"`. Default: `"recompute"`.
     preemption: Optional[str] = None
-    #: *Only with `preemption` `swap`.* From an engine to its host and back. above 0, to 1e9.
+    #: *Only with `preemption` `swap`.* From an engine to its host and back. above 0, to 1e9. Default: of a pool with
+    #: `offload` that says it.
     swap_gb_per_s: Optional[float] = None
     #: For what blocks must be free before a request begins. `"first_chunk"`, `"prompt"`, `"prompt_and_output"`.
     #: Default: `"first_chunk"`.
     admission: Optional[str] = None
     #: Which waiting request is next. `"arrival"`, `"priority"`, `"shortest"`. Default: `"arrival"`.
     order: Optional[str] = None
+    #: After so many tokens a request gives way to one that waits, and goes to the end of the queue. whole, 1 to
+    #: 1000000. Default: none gives way.
+    slice_tokens: Optional[int] = None
     #: Drafts that a step verifies. Default: none.
     speculation: Optional["Speculation"] = None
     more: Optional[Dict[str, Any]] = None
@@ -1228,8 +1286,20 @@ class Pools(Section):
     role: Optional[str] = None
     #: Numbers of servers, whose GPUs are divided among its engines in order. Default: those of no other pool.
     servers: Optional[List[int]] = None
-    #: GPUs of an engine, all in one server. whole, 1 to 65536. Default: 1.
+    #: GPUs that divide each layer of an engine; in one server where `collectives` are `timed`. whole, 1 to 65536.
+    #: Default: 1.
     tp: Optional[int] = None
+    #: Stages of an engine, each of `tp` GPUs; as many batches, with equal parts of its blocks, follow each other
+    #: through them. whole, 1 to 1024. Default: 1.
+    pp: Optional[int] = None
+    #: Engines that step together, as long as the slowest of them (attention DP); experts are divided among them. whole,
+    #: 1 to 65536. Default: 1.
+    dp: Optional[int] = None
+    #: Where KV goes with `preemption` `swap`, as traffic of the job that steps wait for. Default: to the host at
+    #: `swap_gb_per_s`.
+    offload: Optional["Offload"] = None
+    #: Its engines start and stop with the load. Default: all are there.
+    scaling: Optional["Scaling"] = None
     #: Where it differs from `engine` of the section. Default: none.
     engine: Optional["Engine"] = None
     #: In place of `times` of the section. Default: none.
@@ -1241,10 +1311,10 @@ class Pools(Section):
 class Routing(Section):
     """The key `routing` of Serving."""
     #: To which engine a request goes. `"round_robin"`, `"random"`, `"least_requests"`, `"least_blocks"`, `"prefix"`,
-    #: `"sticky"`. Default: `"least_requests"`.
+    #: `"nearest"`, `"sticky"`. Default: `"least_requests"`.
     arrivals: Optional[str] = None
     #: To which engine its KV goes. `"round_robin"`, `"random"`, `"least_requests"`, `"least_blocks"`, `"prefix"`,
-    #: `"sticky"`. Default: `"least_blocks"`.
+    #: `"nearest"`, `"sticky"`. Default: `"least_blocks"`.
     decode: Optional[str] = None
     #: Blocks are known as at the last multiple of it. Default: 0.
     signal_age_ms: Optional[float] = None
@@ -1273,6 +1343,18 @@ class Slo(Section):
     ttft_ms: Optional[float] = None
     #: Greatest mean time between later tokens. Default: none.
     tpot_ms: Optional[float] = None
+    #: Of requests that should keep them, for `find_rate`. 0.01 to 1. Default: 0.9.
+    share: Optional[float] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
+class FindRate(Section):
+    """The key `find_rate` of Serving."""
+    #: Ends where it is known to this share. 0.0001 to 1. Default: 0.02.
+    within: Optional[float] = None
+    #: Ends after so many runs. whole, 2 to 1000. Default: 40.
+    most_runs: Optional[int] = None
     more: Optional[Dict[str, Any]] = None
 
 
@@ -1295,12 +1377,18 @@ class Serving(Section):
     engine: Optional["Engine"] = None
     #: How long a step takes. Default: the GPU's roofline.
     times: Optional["Times"] = None
+    #: Those of a step: in its time, or traffic of the job behind it: all-reduces of `tp`, and with experts all-to-alls
+    #: of `dp`. `"timed"`, `"flows"`. Default: `"timed"`.
+    collectives: Optional[str] = None
     #: Who serves what.
     routing: Optional["Routing"] = None
     #: How KV goes from prefill to decode.
     transfer: Optional["Transfer"] = None
     #: What a good request keeps. Default: none.
     slo: Optional["Slo"] = None
+    #: Runs at several rates, and gives the greatest at which the share of `slo` keeps its limits (`photonrail serve
+    #: --find-rate`); needs `slo`, and arrivals or a trace. Default: none.
+    find_rate: Optional["FindRate"] = None
     #: The run ends then, whatever is unfinished. Default: none.
     horizon_s: Optional[float] = None
     more: Optional[Dict[str, Any]] = None

@@ -158,7 +158,8 @@ namespace {
 
 // What says what the scenario is for, or repeats it, makes its name no wrong one.
 bool leaves_the_name_right(const Override& set) {
-  return set.pointer == "/name" || set.pointer == "/why" || set.pointer == "/run" || set.pointer.starts_with("/run/");
+  return set.pointer == "/name" || set.pointer == "/why" || set.pointer == "/run" || set.pointer.starts_with("/run/") ||
+         set.pointer.starts_with("/workload/serving/find_rate");
 }
 
 // "quickstart, mode=on_demand": the name in the file says what the file does, which an override may have changed.

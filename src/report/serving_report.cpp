@@ -50,7 +50,7 @@ Json classes_json(const ServingResult& result) {
   return classes;
 }
 
-// Of engines that failed, started or stopped.
+// Numbers of engines that failed, started or stopped.
 Json fleet_json(const ServingResult& result) {
   return {{"failures", result.failures}, {"restarted_requests", result.restarts}, {"started", result.started},
           {"stopped", result.stopped},   {"weight_bytes", result.weight_bytes},   {"start_s", summary_json(result.start)}};

@@ -69,7 +69,7 @@ std::vector<std::uint32_t> Fleet::detect(std::size_t failure, WorkSink& sink) {
   return again;
 }
 
-// What a request has got is asked before its engine forgets it.
+// Asks what a request has got, before its engine forgets it.
 void Fleet::keep_progress(std::uint32_t number, bool prefill_failed) {
   LiveRequest& live = state_->requests[number];
   if (state_->apart && !live.delivered) {

@@ -35,7 +35,7 @@ class Fleet {
   void report(ServingResult& result) const;
 
  private:
-  /// Of an engine that starts.
+  /// State of an engine that starts.
   struct Start {
     std::uint32_t number = 0;    // counts its starts
     std::uint32_t messages = 0;  // that have not come

@@ -10,7 +10,7 @@
 
 namespace photonrail::serving {
 
-/// What is left to send of one request.
+/// Counts what is left to send of one request.
 struct KvTransfer {
   std::uint64_t unsent = 0;    ///< bytes that are not posted yet
   std::uint32_t messages = 0;  ///< that are on their way

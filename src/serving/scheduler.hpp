@@ -111,7 +111,7 @@ class Scheduler {
   void release(Slot slot);
   /// All KV is lost: requests compute theirs again, and no content is found. REQUIRES: no step is open.
   void lose_kv();
-  /// What a request has got here, for an engine that takes it over.
+  /// Tokens and times that a request has got here, for an engine that takes it over.
   struct Progress {
     std::uint32_t generated = 0;  ///< tokens in all
     Time last_token = Time::never();

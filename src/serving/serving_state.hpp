@@ -1,4 +1,4 @@
-// What the parts of a run of served requests share.
+// The parts of a run of served requests share this state.
 #pragma once
 
 #include "serving/arrivals.hpp"

@@ -26,7 +26,7 @@ struct Resource {
 /// control plane; and electrical rails in place of optical ones.
 [[nodiscard]] const std::vector<Resource>& resources();
 
-/// What a run is measured by.
+/// The measure of a run.
 struct Measure {
   enum class Kind : std::uint8_t {
     kStep,  ///< RunResult::step_time()

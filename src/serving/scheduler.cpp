@@ -1,6 +1,7 @@
 #include "serving/scheduler.hpp"
 
 #include "photonrail/error.hpp"
+#include "serving/decided_steps.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -111,7 +112,7 @@ const Step& Scheduler::next() {
   // A step in which everything that ran was preempted admits nothing; the one after it does.
   step_.clear();
   if (spec_.policy) {
-    if (has_work()) next_decided();
+    if (has_work()) DecidedSteps(*this).next();
     return step_;
   }
   if (spec_.slice_tokens > 0) end_slices();
@@ -162,15 +163,22 @@ void Scheduler::run_batch() {
     const std::uint32_t tokens = std::min(wanted(spec_, running_[i]), budget_);
     if (running_[i].computed + tokens > running_[i].capacity && !make_room(i, tokens)) break;
     count(running_[i], tokens, 1);
-    fill(running_[i]);
   }
 }
 
 // Preempts until the request has blocks for `tokens` more, or is preempted itself: then false.
 bool Scheduler::make_room(std::size_t& index, std::uint32_t tokens) {
   const std::uint32_t blocks = blocks_for(running_[index].computed + tokens, spec_.block_tokens);
+  const auto before = [this](const Running& a, const Running& b) {
+    const Known& first = known_[a.slot];
+    const Known& second = known_[b.slot];
+    return std::pair(first.rank(spec_.order), first.sequence) < std::pair(second.rank(spec_.order), second.sequence);
+  };
   while (!blocks_.grow(known_[running_[index].slot].held, blocks)) {
-    const std::size_t last = victim();
+    std::size_t last = running_.size() - 1;
+    if (spec_.order != QueueOrder::kArrival) {
+      last = static_cast<std::size_t>(std::max_element(running_.begin(), running_.end(), before) - running_.begin());
+    }
     if (running_.size() == 1 && give_up_delivered(true)) continue;
     const bool itself = last == index;
     if (last < index) {  // its tokens of this step return to the budget
@@ -182,17 +190,6 @@ bool Scheduler::make_room(std::size_t& index, std::uint32_t tokens) {
   }
   running_[index].capacity = blocks * spec_.block_tokens;
   return true;
-}
-
-std::size_t Scheduler::victim() const {
-  if (spec_.order == QueueOrder::kArrival) return running_.size() - 1;
-  const auto place = [this](const Running& r) {
-    return std::pair(known_[r.slot].rank(spec_.order), known_[r.slot].sequence);
-  };
-  return static_cast<std::size_t>(
-      std::max_element(running_.begin(), running_.end(),
-                       [&](const Running& a, const Running& b) { return place(a) < place(b); }) -
-      running_.begin());
 }
 
 // Those whose slices are over make room for as many as wait, the first of them first.
@@ -266,11 +263,8 @@ void Scheduler::count(Running& running, std::uint32_t tokens, int sign) {
     add(step_.prefill_tokens, tokens);
     add(step_.prefill_reads, std::uint64_t{tokens} * running.computed);
   }
-}
-
-// Blocks that the step fills can be found by requests of the same step: their kernels write before they read.
-void Scheduler::fill(Running& running) {
-  if (!spec_.prefix_caching) return;
+  if (sign < 0 || !spec_.prefix_caching) return;
+  // Blocks that the step fills can be found by requests of the same step: their kernels write before they read.
   const std::uint32_t sure = running.computed + (drafts(spec_, running) ? 1 : running.now);
   if (sure < running.full_at) return;
   Known& known = known_[running.slot];
@@ -299,7 +293,6 @@ bool Scheduler::admit(Slot slot, std::uint32_t most_tokens) {
   running.full_at = (known.filled + 1) * spec_.block_tokens;
   running_.push_back(running);
   count(running_.back(), tokens, 1);
-  fill(running_.back());
   return true;
 }
 

@@ -137,6 +137,8 @@ class Scheduler {
   [[nodiscard]] const Step& step() const { return step_; }
 
  private:
+  friend class DecidedSteps;  // steps of EngineSpec::policy
+
   /// What is not needed in every step.
   struct Known {
     Request request;
@@ -158,17 +160,12 @@ class Scheduler {
   [[nodiscard]] Slot make(Request request);
   void run_batch();
   bool make_room(std::size_t& index, std::uint32_t tokens);
-  [[nodiscard]] std::size_t victim() const;
   void preempt(std::size_t index, bool slice_over = false);
   void end_slices();
   void count(Running& running, std::uint32_t tokens, int sign);
-  void fill(Running& running);
   bool give_up_delivered(bool first);
   bool admit(Slot slot, std::uint32_t most_tokens);
   bool give_blocks(Known& known, std::uint32_t& computed, std::uint32_t& tokens);
-  void next_decided();
-  void carry_out(StepDecision& decision);
-  [[nodiscard]] std::vector<RequestView> shown(bool of_running) const;
   void emit(Running& running, std::uint32_t tokens, Time end);
 
   EngineSpec spec_;

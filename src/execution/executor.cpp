@@ -152,10 +152,12 @@ void Executor::arrive(RankId id, TaskId task, CriticalPathTag cause) {
   op.arrival.ready() ? join(op_id, member) : count_in(op_id, member);
 }
 
+// The lanes of a communicator inside a server wait for no circuits, and keep the order of the programs.
 void Executor::set_due(Operation& op, RankId id, TaskId task) const {
   const SlackProfile::Times& times = options_.slack->times[id.index()][task.index()];
   const Time step = began_ + options_.slack->step * op.key.iteration;
-  op.arrival.expect(step + times.start, step + times.due, options_.behaviour.earliest_due_first);
+  const bool orders_lanes = op.crosses || options_.spec.comm_lanes == CommLanes::kOne;
+  op.arrival.expect(step + times.start, step + times.due, options_.behaviour.earliest_due_first && orders_lanes);
 }
 
 void Executor::request(OpId id, Member member) {

@@ -187,10 +187,12 @@ PageData page_data_of(const fs::path& folder, const PageChoices& choices) {
   data.points = tables.points.rows;
   data.failed = tables.failed;
   data.notes = tables.notes;
-  const Json document = {{"notes", tables.notes},           {"explanations", tables.explanations},
-                         {"about", tables.about},           {"choices", checked(choices, tables.points)},
-                         {"table", tables.points.packed()}, {"windows", tables.windows.packed()},
-                         {"traces", std::move(traces)}};
+  Json document = {{"notes", tables.notes},           {"explanations", tables.explanations},
+                   {"about", tables.about},           {"choices", checked(choices, tables.points)},
+                   {"table", tables.points.packed()}, {"windows", tables.windows.packed()},
+                   {"traces", std::move(traces)}};
+  if (fs::exists(folder / "plan.json"))
+    document["plan"] = json::parse_json(json::file_text(folder / "plan.json"), (folder / "plan.json").string());
   data.document = document.canonical();
   return data;
 }

@@ -4,10 +4,6 @@
 
 namespace photonrail::run {
 
-void BoundTimeline::begin(const Scenario& scenario) {
-  observers_.notify([&](Observer& observer) { observer.begin(scenario); });
-}
-
 void BoundTimeline::stall(RankId rank, Time from, Time to) {
   entries_.push_back({from, rank, Entry::Kind::kComputeBegins});
   entries_.push_back({to, rank, Entry::Kind::kComputeEnds});
@@ -45,9 +41,7 @@ void BoundTimeline::operation(const execution::Operation& op, Time start, std::s
   }
 }
 
-void BoundTimeline::iteration(RankId rank, std::uint32_t index, Time end) {
-  observers_.notify([&](Observer& observer) { observer.iteration(rank, index, end); });
-}
+void BoundTimeline::iteration(RankId rank, std::uint32_t index, Time end) { iterations_.push_back({rank, index, end}); }
 
 execution::Accounts BoundTimeline::finish(Time makespan) {
   std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.at < b.at; });
@@ -81,7 +75,10 @@ void BoundTimeline::add(const execution::Operation& op, Member member, Time at, 
   notifications_.push_back({at, false, {}, execution::event_of(op, member, state, at)});
 }
 
-void BoundTimeline::notify_observers(Time makespan) {
+void BoundTimeline::notify_observers(const Scenario& scenario, Time makespan) {
+  observers_.notify([&](Observer& observer) { observer.begin(scenario); });
+  for (const Iteration& one : iterations_)
+    observers_.notify([&](Observer& observer) { observer.iteration(one.rank, one.index, one.end); });
   std::stable_sort(notifications_.begin(), notifications_.end(),
                    [](const Notification& a, const Notification& b) { return a.at < b.at; });
   for (const Notification& n : notifications_) {

@@ -22,7 +22,6 @@ class BoundTimeline {
   BoundTimeline(std::size_t ranks, std::span<Observer* const> observers, std::size_t uncounted = 0)
       : observers_(observers), watched_(execution::watch_ranks(observers)), accounting_(ranks, {}, uncounted) {}
 
-  void begin(const Scenario& scenario);
   /// A straggler delays the begin of the rank's iteration.
   void stall(RankId rank, Time from, Time to);
   void compute(const ComputeEvent& event);
@@ -33,13 +32,13 @@ class BoundTimeline {
   void traffic(Dimension dimension, Bytes wire_bytes, std::uint64_t copies) {
     accounting_.traffic(dimension, wire_bytes, copies);
   }
-  /// Notifies observers at once: their order of iterations is the order of evaluation.
+  /// Observers are notified in the order of evaluation.
   void iteration(RankId rank, std::uint32_t index, Time end);
 
   /// The accounts of all ranks at the end of the run.
   [[nodiscard]] execution::Accounts finish(Time makespan);
-  /// Notifies observers of computations and operations in the order of time, and of the end.
-  void notify_observers(Time makespan);
+  /// Notifies observers of the begin, of iterations, of computations and operations in the order of time, and of the end.
+  void notify_observers(const Scenario& scenario, Time makespan);
 
  private:
   /// A change in what a rank does.
@@ -65,6 +64,12 @@ class BoundTimeline {
   execution::TimeAccounting accounting_;
   std::vector<Entry> entries_;
   std::vector<Notification> notifications_;
+  struct Iteration {
+    RankId rank;
+    std::uint32_t index = 0;
+    Time end{};
+  };
+  std::vector<Iteration> iterations_;
 };
 
 }  // namespace photonrail::run

@@ -56,30 +56,66 @@ LowerBound::LowerBound(const BoundedJob& job, const Registries& registries, std:
       operations_(graph_, placement_, fabric_, plans_, nullptr),
       compute_(job.cluster, job.scenario.gpu_of_rank, job.stragglers, job.run.seed),
       bound_(fabric_, terms_of(job)),
-      timeline_(graph_.ranks(), observers, job.scenario.storage_ranks),
-      ranks_(graph_.ranks()),
-      iteration_ends_(job.run.iterations, Time{}) {}
+      streams_(stream_orders(graph_, lanes_in_servers())),
+      observers_(observers) {}
 
+// A lane of a communicator runs one call at a time, of those whose members have all come the one of the lowest task.
+std::vector<bool> LowerBound::lanes_in_servers() const {
+  const ExecutorSpec& spec = job_.scenario.executor;
+  std::vector<bool> lanes(graph_.communicators().size());
+  if (spec.comm_lanes != CommLanes::kPerCommunicator || spec.concurrent != ConcurrentCollectives::kInTurn) return lanes;
+  for (std::size_t op = 0; op < kCollectiveOpCount; ++op) {
+    if (plans_.expects_straggler(static_cast<CollectiveOp>(op))) return lanes;  // it may begin without a member
+  }
+  for (std::size_t c = 0; c < lanes.size(); ++c)
+    lanes[c] = !graph_.communicators()[c].point_to_point && !operations_.crosses(CommunicatorId{c});
+  return lanes;
+}
+
+// A search through orders ends after as many evaluations as a job of its size is worth. Traffic that changes from step to
+// step is made once.
 void LowerBound::run(RunResult& result) {
-  timeline_.begin(job_.scenario);
-  for (std::size_t r = 0; r < ranks_.size(); ++r) begin_iteration(RankId{r}, Time{}, {});
-  std::uint64_t done = 0;
-  while (!ready_.empty()) {
-    const auto [rank, task] = ready_.back();
-    ready_.pop_back();
+  constexpr std::uint64_t kMostWork = 400'000;  // tasks and sends
+  RelaxedRun free = relax({});
+  const std::uint64_t work = pass_.tasks + bound_.sends() + 1;
+  const BoundTerms terms = terms_of(job_);
+  if (!terms.forwarded && graph_.demands() == nullptr && !free.transfers.empty()) {
+    CircuitOrders orders(
+        terms, [this](const TransferFloors& floors) { return relax(floors); }, kMostWork / work);
+    const TransferFloors floors = orders.search(std::move(free));
+    if (!floors.empty()) static_cast<void>(relax(floors));
+  }
+  report(result);
+}
+
+RelaxedRun LowerBound::relax(const TransferFloors& floors) {
+  bound_.begin(floors);
+  pass_ = {};
+  pass_.timeline.emplace(graph_.ranks(), observers_, job_.scenario.storage_ranks);
+  pass_.ranks.resize(graph_.ranks());
+  pass_.iteration_ends.assign(job_.run.iterations, Time{});
+  for (std::size_t r = 0; r < pass_.ranks.size(); ++r) begin_iteration(RankId{r}, Time{}, {});
+  while (!pass_.ready.empty()) {
+    const auto [rank, task] = pass_.ready.back();
+    pass_.ready.pop_back();
     process(rank, task);
-    ++done;
+    ++pass_.tasks;
   }
   require_finished();
-  Time& end = iteration_ends_.back();
+  Time& end = pass_.iteration_ends.back();
   end = std::max(end, bound_.end_of_loads());
-  execution::Accounts accounts = timeline_.finish(end);
+  return {end, bound_.take_transfers()};
+}
+
+void LowerBound::report(RunResult& result) {
+  const Time end = pass_.iteration_ends.back();
+  execution::Accounts accounts = pass_.timeline->finish(end);
   result.makespan = end.since_start();
   result.ranks = std::move(accounts.ranks);
   result.traffic = accounts.traffic;
   result.windows = std::move(accounts.windows);
-  for (std::size_t i = 0; i < iteration_ends_.size(); ++i) {
-    result.iterations.push_back(iteration_ends_[i] - (i > 0 ? iteration_ends_[i - 1] : Time{}));
+  for (std::size_t i = 0; i < pass_.iteration_ends.size(); ++i) {
+    result.iterations.push_back(pass_.iteration_ends[i] - (i > 0 ? pass_.iteration_ends[i - 1] : Time{}));
   }
   result.choices = plans_.choices();
   result.choices.push_back("oracle: the result is a lower bound on the runs of all policies" +
@@ -89,20 +125,20 @@ void LowerBound::run(RunResult& result) {
                            ", and no run");
   result.reconfigurations.per_rail.assign(fabric_.optical() ? fabric_.rails() : 0, 0);
   result.folding.off = "a bound is made of every rank";
-  result.engine.events = done;
+  result.engine.events = pass_.tasks;
   result.engine.sends = bound_.sends();
-  timeline_.notify_observers(end);
+  pass_.timeline->notify_observers(job_.scenario, end);
 }
 
 void LowerBound::begin_iteration(RankId id, Time at, const NicHistory& history) {
-  Rank& rank = ranks_[id.index()];
+  Rank& rank = pass_.ranks[id.index()];
   const std::span<const Task> tasks = graph_.program(id).tasks();
   while (tasks.empty() && rank.iteration < job_.run.iterations) ++rank.iteration;
   if (rank.iteration >= job_.run.iterations) return;
   const execution::StragglerInjector::Step step = compute_.stragglers.of(id, rank.iteration);
   rank.slowdown = step.slowdown;
   if (step.delay > Duration{}) {
-    timeline_.stall(id, at, at + step.delay);
+    pass_.timeline->stall(id, at, at + step.delay);
     at += step.delay;
   }
   rank.tasks_left = tasks.size();
@@ -110,16 +146,17 @@ void LowerBound::begin_iteration(RankId id, Time at, const NicHistory& history) 
   rank.waits.clear();
   rank.pending.assign(tasks.size(), {});
   for (auto& computing : rank.computing) computing.clear();
+  const StreamOrder& streams = streams_[graph_.program_of(id).index()];
   for (std::size_t t = 0; t < tasks.size(); ++t) {
-    rank.waits.push_back(tasks[t].waits);
-    if (tasks[t].waits > 0) continue;
+    rank.waits.push_back(tasks[t].waits + streams.waits(TaskId{t}));
+    if (rank.waits.back() > 0) continue;
     rank.pending[t] = {at, history};
-    ready_.emplace_back(id, TaskId{t});
+    pass_.ready.emplace_back(id, TaskId{t});
   }
 }
 
 void LowerBound::process(RankId id, TaskId task) {
-  Pending pending = std::move(ranks_[id.index()].pending[task.index()]);
+  Pending pending = std::move(pass_.ranks[id.index()].pending[task.index()]);
   const Task& t = graph_.program(id).task(task);
   if (t.kind == TaskKind::kCompute) {
     compute(id, task, std::move(pending));
@@ -131,7 +168,7 @@ void LowerBound::process(RankId id, TaskId task) {
 }
 
 void LowerBound::compute(RankId id, TaskId task, Pending&& pending) {
-  Rank& rank = ranks_[id.index()];
+  Rank& rank = pass_.ranks[id.index()];
   const Task& t = graph_.program(id).task(task);
   const double flops = t.demand() == 0 ? t.flops : operations_.flops(id, t, rank.iteration);
   Duration time = t.time() ? *t.time() : compute_.gpus.of(id).compute_time(flops, t.memory());
@@ -142,27 +179,27 @@ void LowerBound::compute(RankId id, TaskId task, Pending&& pending) {
   rank.computing[static_cast<std::size_t>(t.stream)].emplace_back(pending.ready, time);
   const Time begin = pending.ready;
   pending.ready += time;
-  timeline_.compute({begin, pending.ready, id, task, t.stream});
+  pass_.timeline->compute({begin, pending.ready, id, task, t.stream});
   complete(id, task, pending);
 }
 
 void LowerBound::arrive(RankId id, TaskId task, Pending&& pending) {
   const Task& t = graph_.program(id).task(task);
-  const auto [op_id, member] = operations_.seat(id, t, ranks_[id.index()].iteration);
+  const auto [op_id, member] = operations_.seat(id, t, pass_.ranks[id.index()].iteration);
   execution::Operation& op = operations_[op_id];
-  if (meetings_.size() <= op_id) meetings_.resize(op_id + 1);
+  if (pass_.meetings.size() <= op_id) pass_.meetings.resize(op_id + 1);
   if (op.arrival.arrived() == 0) {
-    meetings_[op_id].parts.assign(op.members(), {});
-    meetings_[op_id].arrivals.assign(op.members(), {});
+    pass_.meetings[op_id].parts.assign(op.members(), {});
+    pass_.meetings[op_id].arrivals.assign(op.members(), {});
   }
   op.arrival.add(member, task);
-  meetings_[op_id].arrivals[member] = pending.ready;
-  timeline_.arrive(op, member, pending.ready);
+  pass_.meetings[op_id].arrivals[member] = pending.ready;
+  pass_.timeline->arrive(op, member, pending.ready);
   if (t.kind == TaskKind::kSend && t.size() <= job_.scenario.executor.buffered_send) {
     op.arrival.finish_sender();
     complete(id, task, pending);
   }
-  meetings_[op_id].parts[member].history = std::move(pending.history);
+  pass_.meetings[op_id].parts[member].history = std::move(pending.history);
   if (op.complete()) evaluate(op_id);
 }
 
@@ -170,16 +207,16 @@ void LowerBound::arrive(RankId id, TaskId task, Pending&& pending) {
 // all have come.
 void LowerBound::evaluate(execution::OpId id) {
   execution::Operation& op = operations_[id];
-  std::vector<Part>& parts = meetings_[id].parts;
-  const std::vector<Time>& arrivals = meetings_[id].arrivals;
+  std::vector<Part>& parts = pass_.meetings[id].parts;
+  const std::vector<Time>& arrivals = pass_.meetings[id].arrivals;
   const Time start = *std::max_element(arrivals.begin(), arrivals.end());
   if (op.runnable != nullptr && op.runnable->late == 0) {
     bound_.evaluate(op, start, parts);
-    timeline_.traffic(op.dimension(), op.plan().wire_bytes(), op.copies);
+    pass_.timeline->traffic(op.dimension(), op.plan().wire_bytes(), op.copies);
   } else {
     for (Part& part : parts) part.begins = part.ends = start;
   }
-  timeline_.operation(op, start, parts);
+  pass_.timeline->operation(op, start, parts);
   for (Member m = 0; m < op.members(); ++m) {
     if (op.arrival.sender_done() && m == 0) continue;
     complete(op.rank(m), op.arrival.task(m), {parts[m].ends, std::move(parts[m].history)});
@@ -188,27 +225,29 @@ void LowerBound::evaluate(execution::OpId id) {
 }
 
 void LowerBound::complete(RankId id, TaskId task, const Pending& done) {
-  Rank& rank = ranks_[id.index()];
+  Rank& rank = pass_.ranks[id.index()];
   const std::uint32_t ports = job_.cluster.nic.ports;
-  for (const TaskId next : graph_.program(id).successors(task)) {
+  const auto release = [&](TaskId next) {
     Pending& pending = rank.pending[next.index()];
     pending.ready = std::max(pending.ready, done.ready);
     pending.history.merge(done.history, ports);
-    if (--rank.waits[next.index()] == 0) ready_.emplace_back(id, next);
-  }
+    if (--rank.waits[next.index()] == 0) pass_.ready.emplace_back(id, next);
+  };
+  for (const TaskId next : graph_.program(id).successors(task)) release(next);
+  for (const TaskId next : streams_[graph_.program_of(id).index()].after(task)) release(next);
   rank.last.ready = std::max(rank.last.ready, done.ready);
   rank.last.history.merge(done.history, ports);
   if (--rank.tasks_left == 0) finish_iteration(id);
 }
 
 void LowerBound::finish_iteration(RankId id) {
-  Rank& rank = ranks_[id.index()];
+  Rank& rank = pass_.ranks[id.index()];
   Time end = rank.last.ready;
   for (auto& computing : rank.computing) end = std::max(end, end_of(computing));
-  Time& of_all = iteration_ends_[rank.iteration];
+  Time& of_all = pass_.iteration_ends[rank.iteration];
   of_all = std::max(of_all, end);
   const std::uint32_t finished = rank.iteration++;
-  timeline_.iteration(id, finished, end);
+  pass_.timeline->iteration(id, finished, end);
   const NicHistory history = std::move(rank.last.history);
   begin_iteration(id, end, history);
 }

@@ -1,10 +1,11 @@
 // A lower bound on the run of a job on optical rails, whatever policy re-points them and in whatever order it does so.
 //
 // The job is relaxed until its shortest run can be computed: every operation has all ports of its GPUs to itself,
-// computations of a rank and operations of a lane do not exclude each other, and controllers know the whole job in advance.
-// The constraints that no controller can avoid remain: dependencies, the bytes of a pair at the rate of all ports, rounds,
-// and one dark reconfiguration when a fibre that one operation used is needed to another peer by an operation that can only
-// come later. The shortest run is then the longest path, or the work of the busiest GPU or fibre if that is longer.
+// operations of a lane on rails do not exclude each other, and controllers know the whole job in advance. The constraints
+// that no controller can avoid remain: dependencies, the bytes of a pair at the rate of all ports, rounds, and one dark
+// reconfiguration when a fibre that one operation used is needed to another peer by an operation that can only come later.
+// The shortest run is then the longest path, or the work of the busiest GPU or fibre if that is longer. Where two
+// operations need a fibre for different peers and nothing says which comes first, CircuitOrders tries both.
 //
 // docs/models/lower-bound.md has the proof.
 #pragma once
@@ -15,9 +16,11 @@
 #include "photonrail/simulate.hpp"
 #include "run/bound_timeline.hpp"
 #include "run/operation_bound.hpp"
+#include "run/stream_order.hpp"
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -63,6 +66,20 @@ class LowerBound {
     std::vector<Time> arrivals;  // by member
   };
 
+  /// One evaluation of the relaxed job.
+  struct Pass {
+    std::optional<BoundTimeline> timeline;
+    std::uint64_t tasks = 0;
+    std::vector<Rank> ranks;
+    std::vector<std::pair<RankId, TaskId>> ready;
+    std::vector<Meeting> meetings;  // by operation
+    std::vector<Time> iteration_ends;
+  };
+
+  [[nodiscard]] std::vector<bool> lanes_in_servers() const;
+  /// The least run of the job in which the last bytes of transfers leave no earlier than the floors say.
+  [[nodiscard]] RelaxedRun relax(const TransferFloors& floors);
+  void report(RunResult& result);
   void begin_iteration(RankId rank, Time at, const NicHistory& history);
   void process(RankId rank, TaskId task);
   void compute(RankId rank, TaskId task, Pending&& pending);
@@ -82,11 +99,9 @@ class LowerBound {
   execution::OperationTable operations_;
   const execution::RankCompute compute_;
   OperationBound bound_;
-  BoundTimeline timeline_;
-  std::vector<Rank> ranks_;
-  std::vector<std::pair<RankId, TaskId>> ready_;
-  std::vector<Meeting> meetings_;  // by operation
-  std::vector<Time> iteration_ends_;
+  const std::vector<StreamOrder> streams_;  // by program
+  const std::span<Observer* const> observers_;
+  Pass pass_;
 };
 
 }  // namespace photonrail::run

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 namespace photonrail::run {
 
 using fabric::RailCrossing;
 
 namespace {
+
+constexpr std::size_t kMostTransfers = 1 << 16;
 
 // An exact integer that the floating-point product missed by its last bits stays what it is.
 Duration floor_picoseconds(double picoseconds) {
@@ -37,6 +40,18 @@ Time FibreLoad::end(const BoundTerms& terms) {
   if (terms.forwarded) return latest;
   const Duration changes = terms.dark * static_cast<std::int64_t>(peers.size());
   return std::max(latest, Time{} + (least_time(sum, terms.port_rate) + changes) / static_cast<std::int64_t>(terms.ports));
+}
+
+void OperationBound::begin(const TransferFloors& floors) {
+  floors_ = &floors;
+  loads_.clear();
+  transfers_.clear();
+  sends_ = 0;
+}
+
+std::vector<Transfer> OperationBound::take_transfers() {
+  if (transfers_.size() > kMostTransfers) transfers_.clear();
+  return std::exchange(transfers_, {});
 }
 
 Time OperationBound::end_of_loads() {
@@ -239,26 +254,44 @@ Time OperationBound::deliver(const Send& send, SendIndex index) {
   return arrival;
 }
 
+TransferId OperationBound::id_of(const Link& link) const {
+  const execution::OperationKey& key = op_->key;
+  return {key.communicator, key.tag, key.match, key.iteration, link.round, link.from, link.to};
+}
+
 void OperationBound::close(Link& link) {
   const Time carried = link.first + link.way.overhead + least_time(link.bytes, link.way.rate) + link.way.latency;
   link.last = std::max(link.last, within_longest(carried));
+  const bool on_circuits = link.crossing && op_->optical;
+  const TransferId id = id_of(link);
+  if (on_circuits && floors_ != nullptr && !floors_->empty()) {
+    const auto floor = floors_->find(id);
+    if (floor != floors_->end()) link.last = std::max(link.last, within_longest(floor->second + link.way.latency));
+  }
   MemberRound& from = members_[link.round * op_->members() + link.from];
   MemberRound& to = members_[link.round * op_->members() + link.to];
   from.end = std::max(from.end, link.last);
   to.end = std::max(to.end, link.last);
-  if (!link.crossing || !op_->optical) return;
+  if (on_circuits) carry(link, id);
+}
+
+// Over circuits, whose fibres carry nothing else meanwhile.
+void OperationBound::carry(const Link& link, const TransferId& id) {
   const RailCrossing& crossing = *link.crossing;
-  for (const bool transmit : {true, false}) {
-    FibreLoad& load = loads_[{crossing.rail, transmit ? crossing.from : crossing.to, transmit}];
-    load.uses.emplace_back(link.first, link.bytes);
-    load.peers.insert(transmit ? crossing.to : crossing.from);
-  }
   const Time until = link.last - link.way.latency;  // what has left can arrive without its circuit
+  for (const bool transmit : {true, false}) {
+    const Fibres fibres{crossing.rail, transmit ? crossing.from : crossing.to, transmit};
+    const ServerIndex peer = transmit ? crossing.to : crossing.from;
+    FibreLoad& load = loads_[fibres];
+    load.uses.emplace_back(link.first, link.bytes);
+    load.peers.insert(peer);
+    if (transfers_.size() <= kMostTransfers) transfers_.push_back({id, fibres, peer, link.first, until, link.bytes});
+  }
   (*parts_)[link.to].history.receive.used(crossing.from, until, terms_.ports);
-  count(to.in, link, link.new_source);
+  count(members_[link.round * op_->members() + link.to].in, link, link.new_source);
   if (!own_nic(link)) return;
   (*parts_)[link.from].history.transmit.used(crossing.to, until, terms_.ports);
-  count(from.out, link, true);
+  count(members_[link.round * op_->members() + link.from].out, link, true);
 }
 
 void OperationBound::count(Share& share, const Link& link, bool new_peer) {

@@ -3,7 +3,9 @@
 
 #include "execution/operation_table.hpp"
 #include "photonrail/cluster.hpp"
+#include "run/bound_terms.hpp"
 #include "run/circuit_history.hpp"
+#include "run/circuit_orders.hpp"
 
 #include <cstdint>
 #include <map>
@@ -12,17 +14,6 @@
 #include <vector>
 
 namespace photonrail::run {
-
-/// The time that bytes need at the rate at least, rounded down.
-[[nodiscard]] Duration least_time(Bytes bytes, Bandwidth rate);
-
-/// Holds what the circuits of every policy cost at least.
-struct BoundTerms {
-  Duration dark{};  ///< a fibre that changes its peer carries nothing for so long
-  std::uint32_t ports = 1;
-  Bandwidth port_rate{};
-  bool forwarded = false;  ///< sends may take several circuits, so that the peers of a port are not known
-};
 
 /// Holds what the fibres of one GPU in one direction carry in the whole run.
 struct FibreLoad {
@@ -45,12 +36,17 @@ class OperationBound {
   /// All must outlive the object.
   OperationBound(const fabric::Fabric& fabric, const BoundTerms& terms) : fabric_(fabric), terms_(terms) {}
 
+  /// A run of the whole job begins. `floors` must outlive it.
+  void begin(const TransferFloors& floors);
   /// Every member has arrived at `start`; `parts` by member. REQUIRES: the plan is known, and starts with all members.
   void evaluate(const execution::Operation& op, Time start, std::vector<Part>& parts);
 
   /// When all fibres have carried what they were given so far.
   [[nodiscard]] Time end_of_loads();
+  /// Of this run.
   [[nodiscard]] std::uint64_t sends() const { return sends_; }
+  /// Those of this run over optical rails; none where there are too many to be looked at.
+  [[nodiscard]] std::vector<Transfer> take_transfers();
 
  private:
   struct Way {
@@ -107,13 +103,17 @@ class OperationBound {
   static Time within_longest(Time time);
   [[nodiscard]] Time deliver(const Send& send, SendIndex index);
   void close(Link& link);
+  void carry(const Link& link, const TransferId& id);
+  [[nodiscard]] TransferId id_of(const Link& link) const;
   static void count(Share& share, const Link& link, bool new_peer);
   void leave(std::uint32_t round, Member member);
   [[nodiscard]] Time least_end(const Share& share) const;
 
   const fabric::Fabric& fabric_;
   const BoundTerms terms_;
-  std::map<std::tuple<RailId, ServerIndex, bool>, FibreLoad> loads_;  // the last: of transmit fibres
+  const TransferFloors* floors_ = nullptr;  // null: none
+  std::map<Fibres, FibreLoad> loads_;
+  std::vector<Transfer> transfers_;
   std::uint64_t sends_ = 0;
   // These members are of the operation in hand:
   const execution::Operation* op_ = nullptr;

@@ -20,7 +20,9 @@ TEST_F(Command, PlanFindsTheBestAndProvesIt) {
   EXPECT_THAT(told.out, HasSubstr("efficiency of GPUs"));
   EXPECT_THAT(told.out, HasSubstr("as good up to a delay of"));
   EXPECT_EQ(run("run plan/best.json").status, 0);
-  EXPECT_EQ(run("report plan").status, 0);  // the simulated candidates, as the table of a sweep
+  EXPECT_EQ(run("sweep plan/around.json --out around").status, 0);
+  EXPECT_EQ(run("report plan -o plan.html").status, 0);
+  EXPECT_THAT(read(folder_ / "plan.html"), HasSubstr("\"plan\":{"));
   const Outcome again = run("plan " + file + " --out plan --json");
   EXPECT_EQ(again.status, 0) << again.err;
   const json result = json::parse(again.out);
@@ -41,6 +43,17 @@ TEST_F(Command, PlanRefusesWhatItCannotSearch) {
   const Outcome limit = run("plan --model llama3_8b --limit 0s");
   EXPECT_EQ(limit.status, 2);
   EXPECT_THAT(limit.err, HasSubstr("--limit"));
+  const auto refusal = [this](const char* key, const json& value) {
+    json file = json::parse(read(fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/plans/llama3-8b-64.json"));
+    file[key] = value;
+    write("plan.json", file);
+    const Outcome outcome = run("plan plan.json --limit 1h");
+    EXPECT_EQ(outcome.status, 2) << key;
+    return outcome.err + outcome.out;
+  };
+  EXPECT_THAT(refusal("shapes", {{"tp", json::array()}}), HasSubstr("/shapes/tp"));
+  EXPECT_THAT(refusal("objective", "usd_per_trillion_tokens"), HasSubstr("has no prices"));
+  EXPECT_THAT(refusal("limits", {{"usd", 1}}), HasSubstr("no candidate can run"));
   const Outcome small = run("plan --model llama3_405b --gpus 8 --gpu h100 --limit 1h");
   EXPECT_EQ(small.status, 2);
   EXPECT_THAT(small.out, HasSubstr("no candidate can run; the nearest is"));

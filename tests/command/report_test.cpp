@@ -99,6 +99,14 @@ TEST_F(Report, OfASweepShowsEveryFigureInChromium) {
   browse("sweep.mjs", {"page.html"});
 }
 
+TEST_F(Report, OfAPlanOpensWithItsAnswerInChromium) {
+  if (!browser_installed()) GTEST_SKIP() << "THE PAGE IS NOT TESTED: no chromium or no node here";
+  const std::string file = "'" + std::string(PHOTONRAIL_SOURCE_DIR) + "/configs/plans/llama3-8b-64.json'";
+  ASSERT_EQ(run("plan " + file + " --out plan --limit 1h").status, 0);
+  ASSERT_EQ(run("report plan -o plan.html").status, 0);
+  browse("plan.mjs", {"plan.html"});
+}
+
 // Names come from files of others: an element that cannot load its image would run what stands in it.
 std::string markup(const std::string& what) { return "<img src=x onerror=\"window.pwned='" + what + "'\">"; }
 

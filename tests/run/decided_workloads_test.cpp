@@ -14,6 +14,8 @@
 namespace photonrail::test {
 namespace {
 
+using std::chrono::milliseconds;
+
 const std::filesystem::path kQuickstarts = std::filesystem::path(PHOTONRAIL_SOURCE_DIR) / "configs";
 
 TEST(ServedWorkload, KeepsItsSpecification) {

@@ -2,16 +2,22 @@
 // policy on random jobs.
 #include "control/free_ports.hpp"
 #include "photonrail/error.hpp"
+#include "run/circuit_orders.hpp"
 #include "run/drawing.hpp"
 #include "run/job.hpp"
+#include "run/optimum.hpp"
+#include "run/stream_order.hpp"
 #include "support/errors.hpp"
 #include "support/sizes.hpp"
+#include "support/test_cases.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace photonrail::test {
@@ -251,6 +257,169 @@ TEST(LowerBound, NoPolicyBeatsItOnRandomScenarios) {
     }
   }
   EXPECT_GT(compared, 1000u);
+}
+
+// Two computations wait for one: the lower goes first, whatever it is good for; and so does what waits for the higher.
+TEST(StreamOrder, OfTwoThatAreReadyTheLowerGoesFirst) {
+  TaskGraphBuilder builder(1);
+  const ProgramId p = builder.add_program();
+  const TaskId first = builder.add_delay(p, ms(1));
+  const TaskId weights = builder.add_delay(p, ms(2), "", std::vector{first});
+  const TaskId inputs = builder.add_delay(p, ms(3), "", std::vector{first});
+  const TaskId next = builder.add_delay(p, ms(4), "", std::vector{inputs});
+  const TaskId free = builder.add_delay(p, ms(5));
+  builder.assign(RankId{0u}, p);
+  const TaskGraph graph = std::move(builder).build();
+  const run::StreamOrder order(graph.programs().front(), {});
+  const auto after = [&](TaskId task) { return std::vector<TaskId>(order.after(task).begin(), order.after(task).end()); };
+  EXPECT_EQ(after(weights), std::vector{inputs});
+  EXPECT_TRUE(after(inputs).empty());
+  EXPECT_EQ(order.waits(inputs), 1u);
+  EXPECT_EQ(order.waits(next), 0u);  // it waits for what waits
+  EXPECT_EQ(after(first), std::vector{free}) << "the lower of two that are ready at the begin";
+}
+
+// The second call of a lane waits for a computation that waits for the first; a third is ready with the first.
+TEST(StreamOrder, CollectivesOfALaneKeepTheirOrderWhereAllMembersHaveIt) {
+  for (const bool alike : {true, false}) {
+    TaskGraphBuilder builder(2);
+    const CommunicatorId pair = builder.add_communicator("pair", {RankId{0u}, RankId{1u}}, Dimension::kTp);
+    for (std::size_t r = 0; r < 2; ++r) {
+      const ProgramId p = builder.add_program();
+      const TaskId begin = builder.add_delay(p, ms(1));
+      const TaskId elsewhere = builder.add_delay(p, ms(1), "", {}, Stream::kHost);
+      const auto gather = [&](TaskId after) {
+        return builder.add_collective(p, pair, CollectiveOp::kAllGather, Bytes{1000}, "", std::vector{after});
+      };
+      static_cast<void>(gather(begin));
+      static_cast<void>(gather(alike || r == 0 ? begin : elsewhere));
+      static_cast<void>(gather(builder.add_delay(p, ms(1), "", std::vector{begin})));
+      builder.assign(RankId{r}, p);
+    }
+    const TaskGraph graph = std::move(builder).build();
+    const auto calls = [&](bool in_server) { return run::stream_orders(graph, {in_server}).front().calls(); };
+    EXPECT_TRUE(calls(false).empty());
+    EXPECT_EQ(calls(true).empty(), !alike);
+    if (alike) {
+      EXPECT_EQ(calls(true), (std::vector<run::CallOrder>{{0, 0, 1}, {0, 1, 2}}));
+    }
+  }
+}
+
+// After 10 ms a rank has 20 ms of work whose result nobody waits for, then 10 ms for what it sends: 10 + 20 + 10 + 5, which
+// a relaxation without the order of the stream has at 10 + 10 + 5.
+TEST(LowerBound, AStreamKeepsItsOrder) {
+  TaskGraphBuilder builder(2);
+  const ProgramId sender = builder.add_program();
+  const ProgramId receiver = builder.add_program();
+  const CommunicatorId link = builder.link(RankId{0u}, RankId{1u}, Dimension::kPp);
+  const TaskId begin = builder.add_delay(sender, ms(10));
+  builder.add_delay(sender, ms(20), "", std::vector{begin});
+  const TaskId needed = builder.add_delay(sender, ms(10), "", std::vector{begin});
+  builder.add_send(sender, link, Bytes{5 * kMs}, 0, "", std::vector{needed});
+  builder.add_receive(receiver, link, Bytes{5 * kMs}, 0);
+  builder.assign(RankId{0u}, sender);
+  builder.assign(RankId{1u}, receiver);
+  Job job(2);
+  job.optical(ms(10)).build();
+  job.scenario.graph = std::move(builder).build();
+  EXPECT_EQ(bound(job.scenario), ms(45));
+  EXPECT_EQ(under(job.scenario, "opus", ParameterValues().set("mode", "provisioned")), ms(45));
+}
+
+// A sends to B and to C, which each send on; nothing says which goes first. Either way one of the two ways has both
+// transfers and both turns before it: 10 + 20 + 10 + 20, and then 5 more for the way on.
+TEST(LowerBound, OneOfTwoThatShareAFibreComesLater) {
+  Job job(5);
+  job.optical(ms(10));
+  job.send(0, 1, 20 * kMs).receive(0, 1, 20 * kMs).send(1, 3, 5 * kMs).receive(1, 3, 5 * kMs).detach(0);
+  job.send(0, 2, 20 * kMs).receive(0, 2, 20 * kMs).send(2, 4, 5 * kMs).receive(2, 4, 5 * kMs).build();
+  EXPECT_EQ(bound(job.scenario), ms(65));
+  EXPECT_EQ(under(job.scenario, "opus", ParameterValues().set("mode", "provisioned")), ms(75));  // 2 asks for 4 at 60
+}
+
+struct Distance {
+  Duration bound{};
+  std::optional<Duration> best{};  // none: no policy ends
+};
+
+/// Of the best of all policies that forward nothing.
+Distance distance(Scenario scenario, bool by_round) {
+  const ControllerRegistry registry = ControllerRegistry::builtin();
+  scenario.cluster.rail.forwarding = false;
+  const ControllerSpec delays = scenario.controller;
+  Distance found{bound(scenario)};
+  for (const ControllerSpec& spec : all_policies()) {
+    const PolicyNeeds needs = registry.find(spec.name).needs_of(spec);
+    if (needs.hops > 0 || (by_round && needs.by_pair())) continue;
+    scenario.controller = spec;
+    scenario.controller.command = delays.command;
+    scenario.controller.acknowledgement = delays.acknowledgement;
+    try {
+      const Duration makespan = simulate(scenario).makespan;
+      found.best = std::min(makespan, found.best.value_or(makespan));
+    } catch (const DeadlockError&) {  // it wants more circuits than there are ports
+    } catch (const ControllerError&) {
+    }
+  }
+  return found;
+}
+
+Scenario drawn_at(std::uint64_t seed) {
+  constexpr double kDelays[] = {1, 3, 10, 30, 100};
+  Scenario scenario = Drawing(seed, {.rail = RailKind::kOptical}).scenario;
+  scenario.cluster.rail.optical.reconfiguration = DelayDistribution::constant(ms(kDelays[seed % 5]));
+  return scenario;
+}
+
+// The best policy over the bound, of 200 drawn jobs at delays of 1 to 100 ms.
+TEST(LowerBound, HalfOfAllJobsHaveAPolicyWithinThreePercent) {
+  std::vector<double> ratios;
+  for (std::uint64_t seed = 1; ratios.size() < 200; ++seed) {
+    const Scenario scenario = drawn_at(seed);
+    if (scenario.cluster.rail.kind != RailKind::kOptical) continue;
+    const auto [least, best] = distance(scenario, false);
+    if (!best) continue;
+    ASSERT_GE(*best, least) << "seed " << seed;
+    ratios.push_back(least > Duration{} ? to_seconds(*best) / to_seconds(least) : 1.0);
+  }
+  std::sort(ratios.begin(), ratios.end());
+  EXPECT_LE(ratios[ratios.size() / 2], 1.03);
+  const auto close = std::count_if(ratios.begin(), ratios.end(), [](double ratio) { return ratio <= 1.03; });
+  EXPECT_GT(close, 140);
+}
+
+// Up to 8 ranks and 3 groups: the shortest run over all orders of circuits lies between the bound and the best policy that
+// serves rounds.
+TEST(LowerBound, TheOptimumOfSmallJobsLiesBetweenTheBoundAndTheBestPolicy) {
+  const std::uint64_t jobs = test_cases(25);
+  std::uint64_t seen = 0;
+  std::uint64_t proven = 0;
+  std::uint64_t reached = 0;  // by the bound
+  for (std::uint64_t seed = 1; seen < jobs; ++seed) {
+    Scenario scenario = drawn_at(seed);
+    const bool small = scenario.graph.ranks() <= 8 && scenario.graph.communicators().size() <= 3;
+    if (!small || scenario.graph.task_count() == 0) continue;
+    const auto [least, best] = distance(scenario, true);
+    if (!best || least == Duration{}) continue;
+    ++seen;
+    scenario.cluster.rail.forwarding = false;
+    ControllerSpec delays;
+    delays.command = scenario.controller.command;
+    delays.acknowledgement = scenario.controller.acknowledgement;
+    scenario.controller = delays;
+    const Optimum optimum = OptimumSearch(scenario, *best, least).find(300);
+    if (optimum.least) {
+      ASSERT_GE(*optimum.least, least) << "seed " << seed;
+    }
+    if (!optimum.proven) continue;
+    ++proven;
+    ASSERT_TRUE(optimum.least) << "seed " << seed << ": no order is as good as the best policy";
+    EXPECT_LE(*optimum.least, *best) << "seed " << seed;
+    reached += *optimum.least <= least + least / 1000 ? 1 : 0;
+  }
+  EXPECT_GE(10 * proven, 8 * seen);
+  EXPECT_GE(10 * reached, 9 * proven);
 }
 
 // What ranks do is kept for observers only where one of them wants to know.

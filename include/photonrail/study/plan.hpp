@@ -116,6 +116,14 @@ struct PlanWorth {
   bool simulated = false;
 };
 
+/// How good a shape with these sizes can be, with all else free.
+struct PlanCell {
+  std::uint32_t tp = 1;
+  std::uint32_t pp = 1;
+  double objective = 0.0;  ///< as that of PlanWorth
+  bool simulated = false;
+};
+
 struct PlanResult {
   std::uint64_t candidates = 0;                   ///< all combinations
   std::map<std::string, std::uint64_t> rejected;  ///< by reason: what cannot be, before it is run
@@ -131,6 +139,8 @@ struct PlanResult {
   std::vector<PlannedRun> runs{};  ///< all that were simulated, ascending by the first objective
   double gap = 0.0;                ///< how much better an open candidate may be, as a share; 0: proven
   std::vector<PlanWorth> worth;
+  std::vector<PlanCell> map;      ///< of the shapes that can be
+  std::vector<PlanValue> around;  ///< the best, and what can be and differs from it in one choice, by one step of a number
 };
 
 struct PlanOptions {
@@ -183,6 +193,9 @@ struct PlanExplanation {
 
 /// A scenario of the candidate as JSON, which `photonrail run` takes.
 [[nodiscard]] std::string planned_scenario(const Plan& plan, const PlannedRun& run);
+
+/// A sweep of the best candidate and of those around it as JSON, which `photonrail sweep` takes. REQUIRES: there is a best.
+[[nodiscard]] std::string sweep_around(const Plan& plan, const PlanResult& result);
 
 /// What a micro-batch takes in a layer on the way forward and back.
 struct LayerPass {

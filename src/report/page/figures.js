@@ -6,6 +6,7 @@ import { toCsv } from './format.js';
 import { heatmapAxis, heatmapFigure, heatmapSeries } from './heatmap.js';
 import { achievementMetrics, exposureMetrics, facetsOf, goodputMetrics, metricsFigure, multiplesFigure } from './panels.js';
 import { costMetrics, paretoFigure } from './pareto.js';
+import { PLAN_FIGURES } from './plan.js';
 import { allRows, defaultSelection, matchingRows } from './selection.js';
 import { hasSpread, spreadFigure } from './spread.js';
 import { timelineFigure } from './timeline.js';
@@ -32,8 +33,10 @@ export const facetOf = (table, selection, view) => {
  * The figures over the rows of the table, in order: [{ id, there(selection), make(shown) }], where `shown` has { table, rows,
  * selection, view, width } and `view` what menus of single figures chose: { facet, shown }.
  */
-export function tableFigures(table) {
+export function tableFigures(table, plan) {
   if (table.rows === 0) return [];
+  const costs = costMetrics(table).map((metric) => ({ id: `pareto-${metric.id}`, there: () => true, make: (shown) => paretoFigure({ ...shown, metric }) }));
+  if (plan) return costs;  // the others compare all points of a sweep, of which a plan has run the best alone
   const numeric = (selection) => table.get(selection.x)?.numeric === true;
   return [
     { id: 'comparison', there: (selection) => selection.metric !== undefined, make: comparisonFigure },
@@ -50,7 +53,7 @@ export function tableFigures(table) {
       make: (shown) => metricsFigure({ ...shown, id: 'achievement', title: 'Throughput, utilisation and memory', metrics: achievementMetrics(table) }) },
     { id: 'goodput', there: () => goodputMetrics(table).length > 0,
       make: (shown) => metricsFigure({ ...shown, id: 'goodput', title: 'Goodput over months, and what takes the rest', metrics: goodputMetrics(table) }) },
-    ...costMetrics(table).map((metric) => ({ id: `pareto-${metric.id}`, there: () => true, make: (shown) => paretoFigure({ ...shown, metric }) })),
+    ...costs,
   ];
 }
 
@@ -58,7 +61,9 @@ export function allFigures(model, width = 900) {
   const { table, windows, traces, choices } = model;
   const selection = defaultSelection(table, choices);
   const shown = { table, selection, view: {}, width };
-  const figures = tableFigures(table).filter(({ there }) => there(selection)).map(({ make }) => make(shown)).filter(Boolean);
+  const ofPlan = model.plan ? PLAN_FIGURES.map(({ make }) => make({ plan: model.plan, width })) : [];
+  const ofTable = tableFigures(table, model.plan).filter(({ there }) => there(selection)).map(({ make }) => make(shown));
+  const figures = [...ofPlan, ...ofTable].filter(Boolean);
   const row = pointWithWindows(model, selection);
   if (row !== undefined) figures.push(windowsFigure({ table, windows, row, width }));
   const trace = traces.at(-1);

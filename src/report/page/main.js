@@ -9,6 +9,7 @@ import { facetOf, figureFiles, named, pointWithWindows, tableFigures } from './f
 import { formatValue, labelOf } from './format.js';
 import { heatmapAxis, heatmapSeries } from './heatmap.js';
 import { facetsOf } from './panels.js';
+import { addPlanAnswer, addRejected, PLAN_FIGURES } from './plan.js';
 import { allRows, defaultSelection, FASTEST, fixOthers, metricsOf, pointName, varyingParameters } from './selection.js';
 import { chooseTracks, defaultTracks, LANES } from './spans.js';
 import { TableView } from './table_view.js';
@@ -26,14 +27,23 @@ class Page {
     this.selection = defaultSelection(model.table, model.choices);
     this.rows = allRows(model.table);
     this.view = {};
-    this.answer = new Answer(main, () => answerOf({ table: model.table, rows: this.rows, selection: this.selection }));
+    if (model.plan) this.addPlan();
+    this.answer = model.plan ? { update() {} } : new Answer(main, () => answerOf({ table: model.table, rows: this.rows, selection: this.selection }));
     this.addExplanations();
-    this.overTheTable = tableFigures(model.table).map((figure) => this.tableCard(figure));
+    this.overTheTable = tableFigures(model.table, model.plan).map((figure) => this.tableCard(figure));
     this.row = pointWithWindows(model, this.selection);
     if (this.row !== undefined) this.addWindows();
     if (model.traces.length > 0) this.addTraces();
     this.addTable();
     this.addFacts();
+  }
+
+  // A plan has an answer of its own, of all candidates and not of those alone that ran.
+  addPlan() {
+    const { plan } = this.model;
+    addPlanAnswer(this.main, plan);
+    for (const { id, make } of PLAN_FIGURES) this.card(id, (width) => make({ plan, width }));
+    addRejected(this.main, plan);
   }
 
   card(id, make, controls) {

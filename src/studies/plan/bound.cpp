@@ -78,6 +78,21 @@ bool receives_in_turn(const PipelineShape& shape, std::uint32_t stage, std::span
   return true;
 }
 
+/// Whether the rank of each stage posts each receive when the pass before the one that needs it is done. Later
+/// micro-batches of 1F1B repeat what those of a few rounds of the pipeline do.
+std::vector<bool> posts_in_turn(PipelineShape shape, const PipelineShape& one, const PipelineShape& two) {
+  constexpr std::uint32_t kRounds = 6;
+  std::vector<bool> in_turn(shape.stages, shape.chunks == 1);
+  if (shape.chunks > 1) return in_turn;
+  if (shape.schedule == PipelineSchedule::kOneFOneB)
+    shape.micro_batches = std::min(shape.micro_batches, kRounds * shape.stages);
+  for (const PipelineShape& of : {shape, one, two}) {
+    const auto actions = workload::pipeline_actions(of);
+    for (std::uint32_t s = 0; s < shape.stages; ++s) in_turn[s] = in_turn[s] && receives_in_turn(of, s, actions[s]);
+  }
+  return in_turn;
+}
+
 Duration computations(const Program& program, const GpuSpec& gpu) {
   Duration sum{};
   for (const Task& task : program.tasks()) {
@@ -206,17 +221,13 @@ Duration StepBound::closer(const TrainingSpec& spec) const {
   const TrainingSpec two = with_micro_batches(spec, 2);
   const TaskGraph graph_of_one = make_training_graph(one);
   const TaskGraph graph_of_two = make_training_graph(two);
-  const auto actions = workload::pipeline_actions(shape);
-  const auto actions_of_one = workload::pipeline_actions(one.pipeline());
-  const auto actions_of_two = workload::pipeline_actions(two.pipeline());
+  const std::vector<bool> in_turn = posts_in_turn(shape, one.pipeline(), two.pipeline());
   const workload::RankGrid grid(spec);
   const std::int64_t more = std::int64_t{shape.micro_batches} - 1;
   Duration longest{};
   Duration before{};
   for (std::uint32_t s = 0; s < shape.stages; ++s) {
-    PathFacts facts{facts_.in_order, facts_.one_at_a_time, shape.chunks == 1};
-    for (const auto* of : {&actions, &actions_of_one, &actions_of_two})
-      facts.posts_in_turn = facts.posts_in_turn && receives_in_turn(shape, s, (*of)[s]);
+    const PathFacts facts{facts_.in_order, facts_.one_at_a_time, in_turn[s]};
     const RankId rank = grid.rank(s * grid.stage_size());
     const StageTimes times = stage_times(graph_of_one, graph_of_two, rank, s == 0, cluster_, facts);
     longest = std::max({longest, times.step + times.micro * more, times.nic + times.micro_nic * more});

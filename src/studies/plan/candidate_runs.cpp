@@ -1,5 +1,7 @@
 #include "studies/plan/candidate_runs.hpp"
 
+#include "config/scenario_parts.hpp"
+#include "json/json_reader.hpp"
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
@@ -31,13 +33,14 @@ bool asks_for_months(const Plan& plan) {
          std::any_of(plan.objectives.begin(), plan.objectives.end(), spans_months);
 }
 
-/// What a step does not depend on is left out.
-std::string key_of(const std::vector<Override>& patch) {
-  std::string key;
-  for (const Override& set : patch) {
-    if (!set.pointer.starts_with("/reliability")) key += set.pointer + "=" + set.value + "\n";
-  }
-  return key;
+/// What a step does not depend on is left out: months, and on electrical rails what circuits are made by.
+std::string key_of(const Plan& plan, const std::vector<Override>& patch) {
+  json::Json scenario = json::parse_json(plan.base, plan.file.string());
+  config::apply_overrides(scenario, patch);
+  const ClusterSpec cluster = config::read_cluster(json::JsonReader(scenario).child("cluster"), plan.base_directory);
+  scenario["reliability"] = json::Json();
+  if (cluster.rail.kind == RailKind::kElectrical) scenario["controller"] = json::Json();
+  return scenario.canonical();
 }
 
 }  // namespace
@@ -48,8 +51,7 @@ CandidateRuns::CandidateRuns(const Plan& plan, const Registries& known, std::fun
 Outcome CandidateRuns::run(const std::vector<Override>& patch) {
   Outcome outcome;
   try {
-    if (!has_months_) return simulated(patch);
-    const std::string key = key_of(patch);
+    const std::string key = key_of(plan_, patch);
     if (take_step(key, outcome.run)) {
       ++reused_;
     } else {
@@ -58,7 +60,7 @@ Outcome CandidateRuns::run(const std::vector<Override>& patch) {
       const std::scoped_lock lock(mutex_);
       steps_.emplace(key, outcome.run);
     }
-    add_months(patch, outcome.run);
+    if (has_months_) add_months(patch, outcome.run);
   } catch (const ConfigError& e) {
     outcome = {Outcome::Kind::kRejected, e.where(), e.problem()};
   } catch (const DeadlockError& e) {

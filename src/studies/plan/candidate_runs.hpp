@@ -40,7 +40,7 @@ class CandidateRuns {
   const bool has_months_;
   KnownSteps known_steps_;
   std::mutex mutex_;
-  std::map<std::string, PlannedRun> steps_;  // where there are months, by what steps depend on
+  std::map<std::string, PlannedRun> steps_;  // by what steps depend on
   std::atomic<std::uint64_t> reused_{0};
 };
 

@@ -225,13 +225,14 @@ void plan(const PlanCommandOptions& options, const Registries& known) {
     write_file(options.out / "plan.json", plan::plan_json(asked, result, explanation));
     if (!result.best.empty()) {
       write_file(options.out / "best.json", planned_scenario(asked, result.best.front()));
+      write_file(options.out / "around.json", sweep_around(asked, result));
       plan::write_table(asked, result, options.out);
     }
   }
   std::cout << (options.json ? plan::plan_json(asked, result, explanation) : plan_text(asked, result, explanation));
   if (!options.out.empty() && !options.json && !result.best.empty())
     std::cout << "wrote " << (options.out / "best.json").string()
-              << "; photonrail run takes it, and photonrail report the folder\n";
+              << "; photonrail run takes it, photonrail sweep around.json beside it, photonrail report the folder\n";
   if (signals.received() != 0) throw CommandError(128 + signals.received(), "stopped");
   if (result.best.empty())
     throw CommandError(result.open > 0 ? 3 : 2, asked.name + ": no candidate was found that can run");

@@ -75,6 +75,8 @@ std::string plan_json(const Plan& plan, const PlanResult& result, const PlanExpl
   if (!result.nearest.empty()) json["nearest"] = result.nearest;
   Json& rejected = json["rejected"] = Json::object();
   for (const auto& [reason, count] : result.rejected) rejected[reason] = count;
+  Json& examples = json["examples"] = Json::object();
+  for (const auto& [reason, example] : result.examples) examples[reason] = example;
   Json& best = json["best"] = Json::array();
   for (const PlannedRun& run : result.best) best.push_back(run_json(run));
   Json& worth = json["worth"] = Json::array();
@@ -82,6 +84,9 @@ std::string plan_json(const Plan& plan, const PlanResult& result, const PlanExpl
     worth.push_back(
         Json{{"choice", of.choice}, {"value", of.value}, {"objective", of.objective}, {"simulated", of.simulated}});
   }
+  Json& map = json["map"] = Json::array();
+  for (const PlanCell& of : result.map)
+    map.push_back(Json{{"tp", of.tp}, {"pp", of.pp}, {"objective", of.objective}, {"simulated", of.simulated}});
   add_explanation(explanation, json);
   return json.dump(2) + "\n";
 }

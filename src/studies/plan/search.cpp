@@ -282,6 +282,10 @@ PlanResult Search::result() {
     run.patch = space_.patch(jobs_[decided.job], decided.run);
     if (one ? result.best.size() < options_.keep : !front_.beats(run.objectives)) result.best.push_back(run);
   }
+  if (!order.empty()) {
+    const Decided& best = *order.front().second;
+    result.around = space_.around(jobs_[best.job], best.run);
+  }
   add_gap(result, order.empty());
   if (order.empty() && result.open == 0) result.nearest = rejections_.nearest;
   for (const auto& [reason, of] : rejections_.of) result.examples[reason] = of.example;
@@ -306,35 +310,65 @@ void Search::add_gap(PlanResult& result, bool none_ran) const {
   if (result.open > 0) result.gap = none_ran ? 1.0 : std::max(0.0, 1.0 - least / best_);
 }
 
-// Of each value of each choice the best run with it, or else the least bound of a candidate with it. All runs of a job have
-// its bound, so that those of the first job that has none yet stand for those of the others.
+/// The best run with each value of a choice, or else the least bound of a candidate with it.
+class Best {
+ public:
+  struct Of {
+    double objective = 0.0;
+    bool simulated = false;
+    std::size_t job = 0;
+    std::uint64_t run = 0;
+  };
+
+  void see(std::uint64_t value, const Of& candidate) {
+    const auto [at, fresh] = of_.try_emplace(value, candidate);
+    Of& best = at->second;
+    const bool better = candidate.simulated && (!best.simulated || candidate.objective < best.objective);
+    const bool lower = !candidate.simulated && !best.simulated && candidate.objective < best.objective;
+    if (better || lower) best = candidate;
+  }
+  [[nodiscard]] const std::map<std::uint64_t, Of>& all() const { return of_; }
+
+ private:
+  std::map<std::uint64_t, Of> of_;
+};
+
+// All runs of a job have its bound, so that those of the first job that has none yet stand for those of the others.
 void Search::add_worth(PlanResult& result) const {
-  std::map<std::pair<std::string, std::string>, std::size_t> at;
-  const auto see = [&](std::size_t job, std::uint64_t run, double objective, bool simulated) {
-    for (const auto& [choice, value] : space_.values(jobs_[job], run)) {
-      const auto [entry, fresh] = at.try_emplace({choice, value}, result.worth.size());
-      if (fresh) result.worth.push_back({choice, value, objective, simulated});
-      PlanWorth& worth = result.worth[entry->second];
-      const bool better = simulated && (!worth.simulated || objective < worth.objective);
-      const bool lower = !simulated && !worth.simulated && objective < worth.objective;
-      if (better || lower) worth = {choice, value, objective, simulated};
-    }
+  std::vector<Best> choices;
+  Best shapes;  // tp and pp
+  const auto see = [&](const Best::Of& candidate) {
+    const std::vector<std::uint32_t> numbers = space_.value_numbers(jobs_[candidate.job], candidate.run);
+    choices.resize(numbers.size());
+    for (std::size_t c = 0; c < numbers.size(); ++c) choices[c].see(numbers[c], candidate);
+    const ShapeNumbers& shape = jobs_[candidate.job].shape;
+    if (plan_.shapes) shapes.see(std::uint64_t{shape.tp} << 32 | shape.pp, candidate);
   };
   for (const auto& [candidate, decided] : decided_) {
     if (decided.outcome.kind == Outcome::Kind::kDone)
-      see(decided.job, decided.run, decided.outcome.run.objectives.front(), true);
+      see({decided.outcome.run.objectives.front(), true, decided.job, decided.run});
   }
-  for (const std::size_t job : tally_.beaten) see(job, 0, jobs_[job].bound, false);
+  for (const std::size_t job : tally_.beaten) see({jobs_[job].bound, false, job, 0});
   std::optional<std::size_t> first;  // of the jobs that have no run yet
   for (const auto& [place, job] : waiting_.queue) {
     if (states_[job].next == 0 && (!first || jobs_[job].bound < jobs_[*first].bound)) first = job;
   }
   for (const auto& [place, job] : waiting_.queue) {
     const std::uint64_t end = job == first ? space_.runs_of_job() : states_[job].next + 1;
-    for (std::uint64_t run = states_[job].next; run < end; ++run) see(job, run, jobs_[job].bound, false);
+    for (std::uint64_t run = states_[job].next; run < end; ++run) see({jobs_[job].bound, false, job, run});
+  }
+  for (std::size_t c = 0; c < choices.size(); ++c) {
+    for (const auto& [value, best] : choices[c].all()) {
+      const auto values = space_.values(jobs_[best.job], best.run);
+      result.worth.push_back({values[c].first, values[c].second, best.objective, best.simulated});
+    }
   }
   std::stable_sort(result.worth.begin(), result.worth.end(),
                    [](const PlanWorth& a, const PlanWorth& b) { return a.choice < b.choice; });
+  for (const auto& [sizes, best] : shapes.all()) {
+    result.map.push_back(
+        {static_cast<std::uint32_t>(sizes >> 32), static_cast<std::uint32_t>(sizes), best.objective, best.simulated});
+  }
 }
 
 }  // namespace
@@ -352,6 +386,21 @@ std::string planned_scenario(const Plan& plan, const PlannedRun& run) {
   for (const std::string& label : run.labels) name += ": " + label;
   scenario["name"] = name;
   return scenario.dump(2) + "\n";
+}
+
+std::string sweep_around(const Plan& plan, const PlanResult& result) {
+  json::Json sweep{{"schema", "photonrail.sweep/1"},
+                   {"name", "around the best of " + plan.name},
+                   {"why", "What does each change of one choice of the best candidate cost?"},
+                   {"base", json::parse_json(planned_scenario(plan, result.best.front()), plan.file.string())}};
+  json::Json variants = json::Json::object();
+  for (const PlanValue& value : result.around) {
+    json::Json& set = variants[value.label] = json::Json::object();
+    for (const Override& change : value.patch) set[change.pointer] = json::parse_json(change.value, change.pointer);
+  }
+  sweep["axes"] = json::Json::array();
+  sweep["axes"].push_back(json::Json{{"name", "candidate"}, {"variants", std::move(variants)}});
+  return sweep.dump(2) + "\n";
 }
 
 }  // namespace photonrail

@@ -295,12 +295,21 @@ void Space::add_shape(const JobCandidate& job, std::vector<Override>& patch) con
     set("schedule", shape.virtual_stages > 1 ? "\"interleaved\"" : "\"1f1b\"");
 }
 
+// Electrical rails have no controller, whatever an axis says of it.
 std::vector<Override> Space::axis_patch(std::uint32_t job_values, std::uint64_t run) const {
   std::vector<Override> patch;
   for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
     const PlanValue& value = plan_.axes[a].values[value_of(a, job_values, run)];
     patch.insert(patch.end(), value.patch.begin(), value.patch.end());
   }
+  const bool controls =
+      std::any_of(patch.begin(), patch.end(), [](const Override& set) { return set.pointer.starts_with("/controller"); });
+  if (!controls) return patch;
+  Json scenario = config::parse_json(plan_.base, plan_.file.string());
+  config::apply_overrides(scenario, patch);
+  const ClusterSpec cluster = config::read_cluster(config::JsonReader(scenario).child("cluster"), plan_.base_directory);
+  if (cluster.rail.kind == RailKind::kElectrical)
+    patch.push_back({"/controller", Json{{"name", std::string(kNoPolicy)}}.dump()});
   return patch;
 }
 
@@ -328,6 +337,91 @@ std::vector<std::pair<std::string, std::string>> Space::values(const JobCandidat
   for (std::size_t a = 0; a < plan_.axes.size(); ++a)
     values.emplace_back(plan_.axes[a].name, plan_.axes[a].values[value_of(a, job.job_values, run)].label);
   return values;
+}
+
+std::vector<std::uint32_t> Space::value_numbers(const JobCandidate& job, std::uint64_t run) const {
+  std::vector<std::uint32_t> numbers;
+  const ShapeNumbers& s = job.shape;
+  if (plan_.shapes) numbers = {s.tp, s.cp, s.pp, s.ep, s.virtual_stages, s.micro_batch, s.sharding, s.recompute};
+  for (std::size_t a = 0; a < plan_.axes.size(); ++a) numbers.push_back(value_of(a, job.job_values, run));
+  return numbers;
+}
+
+bool Space::can_be(const JobCandidate& job) const {
+  const Base& base = bases_[job.job_values];
+  if (!base.spec) return true;
+  const double ranks = static_cast<double>(job.shape.tp) * job.shape.cp * job.shape.pp;
+  if (plan_.shapes && base.gpus / ranks != std::floor(base.gpus / ranks)) return false;
+  Rejections rejections;
+  std::vector<JobCandidate> jobs;
+  StepBound bound(base.cluster, base.facts);
+  JobCandidate examined = job;
+  examine(base, spec_of(job), bound, examined, rejections, jobs);
+  return !jobs.empty();
+}
+
+std::vector<ShapeNumbers> Space::shapes_around(const ShapeNumbers& shape) const {
+  const ShapeSpace& space = *plan_.shapes;
+  std::vector<ShapeNumbers> list;
+  const auto set = [&](std::uint32_t ShapeNumbers::*part, std::uint32_t value) {
+    list.push_back(shape);
+    list.back().*part = value;
+  };
+  const auto next = [&](const std::vector<std::uint32_t>& values, std::uint32_t ShapeNumbers::*part) {
+    const std::uint32_t own = shape.*part;
+    std::optional<std::uint32_t> below;
+    std::optional<std::uint32_t> above;
+    for (const std::uint32_t value : values) {
+      if (value < own) below = std::max(value, below.value_or(value));
+      if (value > own) above = std::min(value, above.value_or(value));
+    }
+    for (const auto& value : {below, above}) {
+      if (value) set(part, *value);
+    }
+  };
+  next(space.tp, &ShapeNumbers::tp);
+  next(space.cp, &ShapeNumbers::cp);
+  next(space.pp, &ShapeNumbers::pp);
+  next(space.ep, &ShapeNumbers::ep);
+  next(space.virtual_stages, &ShapeNumbers::virtual_stages);
+  next(space.micro_batch, &ShapeNumbers::micro_batch);
+  for (std::uint32_t i = 0; i < space.sharding.size(); ++i) {
+    if (i != shape.sharding) set(&ShapeNumbers::sharding, i);
+  }
+  for (std::uint32_t i = 0; i < space.recompute.size(); ++i) {
+    if (i != shape.recompute) set(&ShapeNumbers::recompute, i);
+  }
+  return list;
+}
+
+std::vector<PlanValue> Space::around(const JobCandidate& job, std::uint64_t run) const {
+  std::vector<PlanValue> list{{"the best", patch(job, run)}};
+  if (plan_.shapes) {
+    for (const ShapeNumbers& shape : shapes_around(job.shape)) {
+      JobCandidate other = job;
+      other.shape = shape;
+      if (can_be(other)) list.push_back({shape_label(other), patch(other, run)});
+    }
+  }
+  for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
+    std::uint64_t stride = 1;
+    for (std::size_t b = a + 1; b < plan_.axes.size(); ++b) {
+      if (changes_job_[b] == changes_job_[a]) stride *= plan_.axes[b].values.size();
+    }
+    const std::uint64_t own = value_of(a, job.job_values, run);
+    for (std::uint64_t v = 0; v < plan_.axes[a].values.size(); ++v) {
+      JobCandidate other = job;
+      std::uint64_t other_run = run;
+      if (changes_job_[a]) {
+        other.job_values = static_cast<std::uint32_t>(job.job_values + (v - own) * stride);
+      } else {
+        other_run = run + (v - own) * stride;
+      }
+      if (v == own || !can_be(other)) continue;
+      list.push_back({plan_.axes[a].name + " " + plan_.axes[a].values[v].label, patch(other, other_run)});
+    }
+  }
+  return list;
 }
 
 // What all candidates have alike is not said.

@@ -76,6 +76,10 @@ class Space {
   /// What candidate `run` of the job changes in the base, and the labels of its values.
   [[nodiscard]] std::vector<Override> patch(const JobCandidate& job, std::uint64_t run) const;
   [[nodiscard]] std::vector<std::string> labels(const JobCandidate& job, std::uint64_t run) const;
+  /// Its value in each free choice, in the order of values(): a number of its own.
+  [[nodiscard]] std::vector<std::uint32_t> value_numbers(const JobCandidate& job, std::uint64_t run) const;
+  /// The candidate, and those that can be and differ from it in one choice: of numbers the next ones only.
+  [[nodiscard]] std::vector<PlanValue> around(const JobCandidate& job, std::uint64_t run) const;
   /// The free choices with the label that the candidate has in each: "tp" and so on, then the axes.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> values(const JobCandidate& job, std::uint64_t run) const;
 
@@ -83,6 +87,8 @@ class Space {
   [[nodiscard]] std::uint64_t shapes() const;
   [[nodiscard]] ShapeNumbers shape(std::uint64_t index) const;
   [[nodiscard]] std::uint32_t value_of(std::size_t axis, std::uint32_t job_values, std::uint64_t run) const;
+  [[nodiscard]] bool can_be(const JobCandidate& job) const;
+  [[nodiscard]] std::vector<ShapeNumbers> shapes_around(const ShapeNumbers& shape) const;
   [[nodiscard]] std::uint32_t dp(const JobCandidate& job) const;
   [[nodiscard]] std::string shape_label(const JobCandidate& job) const;
   void add_shape(const JobCandidate& job, std::vector<Override>& patch) const;

@@ -89,6 +89,15 @@ double peak(const std::vector<PipelineStep>& steps, const std::vector<double>& o
   return most;
 }
 
+// Ahead of the first backward pass go less than two stages of forward passes a chunk; from then on both alternate, and what
+// is held comes back after one micro-batch of each stage.
+PipelineShape shape_of_peak(PipelineShape shape) {
+  constexpr std::uint32_t kOfAStage = 6;
+  const bool alternates = shape.schedule == PipelineSchedule::kOneFOneB || shape.schedule == PipelineSchedule::kInterleaved;
+  if (alternates && !shape.paired) shape.micro_batches = std::min(shape.micro_batches, kOfAStage * shape.stages);
+  return shape;
+}
+
 /// The units that are whole at once: with fsdp those gathered ahead, or all that are kept for the backward pass.
 double gathered(const TrainingSpec& spec, std::vector<double> units) {
   std::sort(units.begin(), units.end(), std::greater<>());
@@ -124,7 +133,7 @@ StageMemory stage_memory(const TrainingSpec& spec, std::uint32_t stage) {
     }
   }
   if (fsdp) memory.parameters += gathered(spec, whole);
-  memory.activations = peak(pipeline_steps(shape, stage), of_chunk) + working;
+  memory.activations = peak(pipeline_steps(shape_of_peak(shape), stage), of_chunk) + working;
   return memory;
 }
 

@@ -5,7 +5,7 @@
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/cost.hpp"
 #include "photonrail/study/goodput.hpp"
-#include "photonrail/study/sweep.hpp"
+#include "studies/plan/plan_files.hpp"
 #include "support/folder.hpp"
 #include "support/test_cases.hpp"
 
@@ -29,34 +29,6 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-
-/// A model of eight equal layers on 16 GPUs.
-json base_of_plan() {
-  return json::parse(R"({
-    "schema": "photonrail.scenario/1", "name": "small",
-    "cluster": {"servers": 4, "gpus_per_server": 4, "rail": {"kind": "electrical"},
-                "gpu": {"peak_tflops": 100, "memory_gb_per_s": 1000, "memory_gb": 8, "compute_efficiency": 0.5},
-                "nic": {"port_gb_per_s": 25}},
-    "workload": {"training": {"model": {"layers": 8, "hidden": 1024, "ffn": 4096, "heads": 16, "kv_heads": 4,
-                                        "vocabulary": 32000},
-                              "parallelism": {"tp": 1, "pp": 1, "dp": 16}, "sequence": 1024, "global_batch": 64}},
-    "run": {"iterations": 2}})");
-}
-
-json plan_file() {
-  return {{"schema", "photonrail.plan/1"},
-          {"base", base_of_plan()},
-          {"shapes", {{"tp", "auto"}, {"pp", {1, 2, 4, 8}}, {"micro_batch", {1, 2}}, {"sharding", {"zero1", "fsdp"}}}},
-          {"axes",
-           {{{"name", "rails"},
-             {"variants",
-              {{"electrical", {{"/cluster/rail", {{"kind", "electrical"}}}}},
-               {"optical",
-                {{"/cluster/rail", {{"kind", "optical"}, {"switch", {{"reconfiguration_ms", 1}}}}},
-                 {"/controller", {{"name", "opus"}, {"mode", "provisioned"}}}}}}}}}}};
-}
-
-Plan parsed(const json& file) { return parse_plan(file.dump(), "small.json"); }
 
 /// Every shape of the plan under every value of its one axis, run one by one: what each changes, and its step.
 std::vector<std::pair<std::vector<Override>, double>> exhaustive(const Plan& plan) {
@@ -103,33 +75,6 @@ double least_step(const std::vector<std::pair<std::vector<Override>, double>>& s
   double least = std::numeric_limits<double>::infinity();
   for (const auto& [patch, step] : steps) least = std::min(least, step);
   return least;
-}
-
-/// A space of 200 to 2,000 candidates; 64 where few are examined.
-json drawn_plan(std::mt19937_64& random, bool large) {
-  const auto pick = [&random](const std::vector<double>& from) { return from[random() % from.size()]; };
-  json file = plan_file();
-  json& cluster = file["base"]["cluster"];
-  cluster["nic"]["port_gb_per_s"] = pick({5, 25, 100});
-  cluster["gpu"]["memory_gb"] = pick({2, 4, 8, 80});
-  cluster["gpu"]["peak_tflops"] = pick({50, 100, 400});
-  json& training = file["base"]["workload"]["training"];
-  training["model"]["layers"] = pick({8, 10, 12, 16});
-  training["global_batch"] = pick({32, 64});
-  if (!large) return file;
-  json& shapes = file["shapes"];
-  shapes["micro_batch"] = {1, 2, 4};
-  shapes["recompute"] = "auto";
-  shapes["virtual_stages"] = {1, 2};
-  if (random() % 2 == 0) training["schedule"] = "gpipe";
-  if (random() % 2 == 0) shapes.erase("recompute");
-  json& rails = file["axes"][0]["variants"];
-  for (const double delay : {0.1, 20.0}) {
-    json& variant = rails["on demand, " + std::to_string(delay)];
-    variant["/cluster/rail"] = {{"kind", "optical"}, {"switch", {{"reconfiguration_ms", delay}}}};
-    variant["/controller"] = {{"name", "opus"}, {"mode", "on_demand"}};
-  }
-  return file;
 }
 
 TEST(Planner, FindsWhatAnExhaustiveRunFinds) {
@@ -335,121 +280,6 @@ TEST(Planner, AKilledSearchGoesOn) {
   EXPECT_EQ(again.open, 0u);
   ASSERT_EQ(again.best.size(), whole.best.size());
   EXPECT_EQ(again.best.front().objectives, whole.best.front().objectives);
-}
-
-// Each value of a choice once beside the best, as far as it can be, with what `photonrail sweep` makes of it.
-TEST(Planner, ASweepAroundTheBestHasItsNeighbours) {
-  json file = plan_file();
-  file["base"]["cluster"]["gpu"]["memory_gb"] = 80;
-  const Plan plan = parsed(file);
-  const PlanResult result = run_plan(plan);
-  ASSERT_FALSE(result.best.empty());
-  const Sweep sweep = parse_sweep(sweep_around(plan, result), "around.json");
-  ASSERT_EQ(sweep.points.size(), result.around.size());
-  EXPECT_GT(sweep.points.size(), 3u);
-  std::set<double> steps;
-  for (const SweepPoint& point : sweep.points) steps.insert(to_seconds(simulate(scenario_of(sweep, point)).step_time()));
-  EXPECT_EQ(*steps.begin(), result.best.front().step_s);
-}
-
-// The best of each pair of tp and pp that can be: simulated, or a bound that is not below the best.
-TEST(Planner, AMapHasThePairsOfSizesThatCanBe) {
-  json file = plan_file();
-  file["base"]["cluster"]["gpu"]["memory_gb"] = 80;
-  const PlanResult result = run_plan(parsed(file));
-  std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
-  double least = std::numeric_limits<double>::infinity();
-  for (const PlanCell& cell : result.map) {
-    EXPECT_TRUE(pairs.emplace(cell.tp, cell.pp).second);
-    EXPECT_GE(cell.objective, result.best.front().objectives.front());
-    if (cell.simulated) least = std::min(least, cell.objective);
-  }
-  EXPECT_EQ(least, result.best.front().objectives.front());
-  EXPECT_EQ(pairs.size(), 11u);  // 1, 2, 4 by 1, 2, 4, 8, but 4 by 8
-}
-
-// Electrical rails have no controller: candidates that differ in it are one.
-TEST(Planner, EqualCandidatesRunOnce) {
-  json file = plan_file();
-  file["axes"] = {{{"name", "rails"}, {"variants", {{"electrical", {{"/cluster/rail", {{"kind", "electrical"}}}}}}}},
-                  {{"name", "mode"},
-                   {"variants",
-                    {{"on demand", {{"/controller", {{"name", "opus"}, {"mode", "on_demand"}}}}},
-                     {"provisioned", {{"/controller", {{"name", "opus"}, {"mode", "provisioned"}}}}}}}}};
-  PlanOptions options;
-  options.jobs = 1;
-  const PlanResult result = run_plan(parsed(file), options);
-  EXPECT_EQ(result.open, 0u);
-  EXPECT_GT(result.simulated, 1u);
-  EXPECT_EQ(2 * result.reused, result.simulated);
-}
-
-/// A plan file with any of its sections.
-json drawn_plan_file(std::mt19937_64& random) {
-  const auto one_in = [&random](unsigned n) { return random() % n == 0; };
-  json file = drawn_plan(random, false);
-  json& shapes = file["shapes"];
-  for (const char* key : {"tp", "pp", "micro_batch", "sharding"}) {
-    if (one_in(3)) shapes.erase(key);
-  }
-  if (one_in(3)) shapes["recompute"] = "auto";
-  if (one_in(4)) shapes["virtual_stages"] = {1, 2};
-  if (one_in(3)) file["axes"].push_back({{"pointer", "/cluster/gpu/compute_efficiency"}, {"values", {0.3, 0.6}}});
-  if (one_in(4))
-    file["axes"].push_back(
-        {{"pointer", "/cluster/nic/port_gb_per_s"}, {"range", {{"from", 10}, {"to", 50}, {"points", 2}}}});
-  if (one_in(3)) file["limits"] = {{"usd", one_in(2) ? 1.0 : 1e9}};
-  switch (random() % 5) {
-    case 0:
-      file["objective"] = {"step", "usd"};
-      break;
-    case 1:
-      file["objective"] = "usd_per_trillion_tokens";
-      file["prices"] = {{"gpu_hour_usd", 2}};
-      break;
-    case 2:
-      file["objective"] = {"gpu_seconds_per_token", "power_w"};
-      break;
-    default:
-      break;
-  }
-  return file;
-}
-
-// Whatever the file asks: each candidate is counted once, the best runs to the same step, what is around it can be read,
-// and a search that was stopped comes to the same best.
-TEST(Planner, DrawnPlansKeepTheirBooks) {
-  std::mt19937_64 random(7);
-  const std::uint64_t cases = test_cases(12);
-  for (std::uint64_t n = 0; n < cases; ++n) {
-    const json file = drawn_plan_file(random);
-    const Plan plan = parsed(file);
-    const Folder folder;
-    PlanOptions options;
-    options.limit_s = 1e6;
-    options.directory = folder.path();
-    std::atomic<bool> stop{false};
-    options.stop = &stop;
-    options.progress = [&stop](std::uint64_t decided, std::uint64_t) { stop = decided >= 2; };
-    const PlanResult first = run_plan(plan, options);
-    options.stop = nullptr;
-    options.progress = {};
-    const PlanResult result = run_plan(plan, options);
-    std::uint64_t rejected = 0;
-    for (const auto& [reason, count] : result.rejected) rejected += count;
-    EXPECT_EQ(result.simulated + result.excluded + result.failed + rejected, result.candidates) << file.dump();
-    EXPECT_EQ(result.open, 0u);
-    if (result.best.empty()) continue;
-    const PlannedRun& best = result.best.front();
-    EXPECT_EQ(to_seconds(simulate(parse_scenario(planned_scenario(plan, best), ".")).step_time()), best.step_s)
-        << file.dump();
-    EXPECT_EQ(parse_sweep(sweep_around(plan, result), "around.json").points.size(), result.around.size());
-    options.directory.clear();
-    EXPECT_EQ(run_plan(plan, options).best.front().objectives, best.objectives) << file.dump();
-    if (!first.best.empty()) {
-      EXPECT_GE(first.best.front().objectives.front(), best.objectives.front());
-    }
-  }
 }
 
 TEST(Planner, TheBestRunsAsItIs) {

@@ -242,6 +242,30 @@ TEST(SimulatedSteps, AReplicaWithExpertsOfAllCannotBeDropped) {
   EXPECT_THAT(error.what(), ::testing::HasSubstr("replicas cannot be dropped: with 3 of 4 left, parallelism.ep"));
 }
 
+// The fourth server goes, and with it site 2 and its links 0 and 1: link 2 is link 0 then, and so is the fault of it.
+TEST(SimulatedSteps, ASiteWithoutServersGoesWithItsLinks) {
+  Scenario job = small_job(RailKind::kElectrical);
+  SitesSpec& sites = job.cluster.sites;
+  sites.servers = {2, 1, 1};
+  sites.links = {SiteLink{.a = 0, .b = 2}, SiteLink{.a = 2, .b = 1}, SiteLink{.a = 0, .b = 1}};
+  job.cluster.rail.faults.resize(2);
+  job.cluster.rail.faults[0].site_link = 1;
+  job.cluster.rail.faults[1].site_link = 2;
+  const Scenario left = degraded_scenario(small_spec(), job, small_training(), Configuration{1, {}});
+  EXPECT_EQ(left.cluster.sites.servers, (std::vector<std::uint32_t>{2, 1}));
+  ASSERT_EQ(left.cluster.sites.links.size(), 1u);
+  EXPECT_EQ(left.cluster.sites.links[0].b, 1u);
+  ASSERT_EQ(left.cluster.rail.faults.size(), 1u);
+  EXPECT_EQ(left.cluster.rail.faults[0].site_link, 0u);
+  EXPECT_NO_THROW(left.validate());
+  sites.servers = {3, 1};
+  sites.links.resize(1);
+  sites.links[0].b = 1;
+  job.cluster.rail.faults.clear();
+  const Scenario one = degraded_scenario(small_spec(), job, small_training(), Configuration{1, {}});
+  EXPECT_TRUE(one.cluster.sites.servers.empty() && one.cluster.sites.links.empty()) << "one site is left";
+}
+
 TEST(SimulatedSteps, WhatHasNoScenarioIsAnError) {
   const GoodputSpec spec = small_spec();
   const Scenario job = small_job(RailKind::kElectrical);

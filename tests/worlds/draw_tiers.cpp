@@ -96,11 +96,12 @@ void draw_tiers(Dice& dice, const Extent& extent, Json& cluster) {
   if (!dice.one_in(3)) return;
   const Json sites = draw_sites(dice, plant);
   if (sites.empty()) return;
-  cluster["sites"] = sites;
-  if (!dice.one_in(3)) return;
-  if (!rail.contains("faults")) rail["faults"] = Json::array();
-  rail["faults"].push_back(draw_tier_fault(dice));
-  rail["faults"].back()["site_link"] = dice.from_to(0, static_cast<std::uint32_t>(sites["links"].size()) - 1);
+  if (dice.one_in(3)) {
+    if (!rail.contains("faults")) rail["faults"] = Json::array();
+    rail["faults"].push_back(draw_tier_fault(dice));
+    rail["faults"].back()["site_link"] = dice.from_to(0, static_cast<std::uint32_t>(sites["links"].size()) - 1);
+  }
+  cluster["sites"] = sites;  // last: it may move what `rail` refers to
 }
 
 }  // namespace photonrail::worlds

@@ -1589,6 +1589,9 @@ class Rl(Section):
     #: *Only with `mode` `async`.* Batches that may be begun beyond what the engines' weights are due for. 0 to 1000.
     #: Default: 1.
     ahead: Optional[float] = None
+    #: *Only with `mode` `async`.* A training step takes the responses that are complete first, or those that were begun
+    #: first (NeMo RL). `"as_completed"`, `"in_order"`. Default: `"as_completed"`.
+    batches: Optional[str] = None
     #: Versions; older samples are made again. whole, 0 to 1000000. Default: 1000.
     oldest: Optional[int] = None
     #: Engines are on the training ranks, else on the ranks behind them. Default: false.
@@ -1607,7 +1610,10 @@ class Rl(Section):
     swap_gb_per_s: Optional[float] = None
     #: How new weights reach the engines.
     refit: Optional["RlRefit"] = None
-    #: With `colocated`: what a GPU moves to its host before training, and back. 0 to 1e15. Default: 0.
+    #: *Only with `colocated` `true`.* With `colocated`: parameters and optimizer of training go to the host for
+    #: generation, and back. Default: false.
+    offload: Optional[bool] = None
+    #: With `colocated`: what a GPU moves beside that, each way. 0 to 1e15. Default: 0.
     offload_bytes: Optional[float] = None
     #: Each way. above 0, to 1e9. Default: 25.
     offload_gb_per_s: Optional[float] = None

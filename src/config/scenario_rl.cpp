@@ -177,6 +177,7 @@ constexpr Section kRefitPhase{kRefitPhaseFields};
 enum class ModeName : std::uint8_t { kOnPolicy, kOneStepOff, kAsync };
 constexpr Word<ModeName> kRlModes[] = {
     {"on_policy", ModeName::kOnPolicy}, {"one_step_off", ModeName::kOneStepOff}, {"async", ModeName::kAsync}};
+constexpr Word<bool> kBatchOrders[] = {{"as_completed", false}, {"in_order", true}};
 constexpr Word<WaitingKv> kWaitingKv[] = {
     {"stays", WaitingKv::kStays}, {"swapped", WaitingKv::kSwapped}, {"dropped", WaitingKv::kDropped}};
 
@@ -207,6 +208,11 @@ constexpr Field kRlFields[] = {
         .by("mode.ahead")
         .refuse_unless("mode=async", "only async has a choice")
         .or_else("1"),
+    fields::word<kBatchOrders, &RlSpec::mode, &ModeSpec::in_order>(
+        "batches", "A training step takes the responses that are complete first, or those that were begun first (NeMo RL).")
+        .by("mode.in_order")
+        .refuse_unless("mode=async", "else a batch is complete before the next is begun")
+        .or_else("`\"as_completed\"`"),
     fields::count<&RlSpec::mode, &ModeSpec::oldest>("oldest", 0, 1'000'000, "Versions; older samples are made again.")
         .by("mode.oldest")
         .or_else("1000"),
@@ -228,8 +234,13 @@ constexpr Field kRlFields[] = {
         .refuse_unless("waiting_kv=swapped", "only swapped KV moves")
         .or_else("25"),
     fields::part<kRefitPhase, &RlSpec::refit>("refit", "How new weights reach the engines."),
-    fields::number<&RlSpec::offload, &OffloadSpec::bytes>(
-        "offload_bytes", 0.0, 1e15, "With `colocated`: what a GPU moves to its host before training, and back.")
+    fields::flag<&RlSpec::offload, &OffloadSpec::training_state>(
+        "offload", "With `colocated`: parameters and optimizer of training go to the host for generation, and back.")
+        .by("offload.training_state")
+        .refuse_unless("colocated=true", "engines have GPUs of their own")
+        .or_else("false"),
+    fields::number<&RlSpec::offload, &OffloadSpec::bytes>("offload_bytes", 0.0, 1e15,
+                                                          "With `colocated`: what a GPU moves beside that, each way.")
         .by("offload.bytes")
         .or_else("0"),
     fields::rate<&RlSpec::offload, &OffloadSpec::rate>("offload_gb_per_s", "Each way.").by("offload.rate").or_else("25"),

@@ -50,6 +50,7 @@ std::shared_ptr<const TaskGraph> refit_graph(const RlSpec& spec) {
 RlAgent::RlAgent(RlSpec spec, std::shared_ptr<const TaskGraph> refit)
     : spec_(std::move(spec)),
       batching_(batching_of(spec_)),
+      offload_bytes_(offload_bytes(spec_)),
       schedule_(spec_.mode),
       rollouts_(spec_),
       recorder_(spec_),
@@ -346,8 +347,7 @@ bool RlAgent::engines_stand() const {
 }
 
 Duration RlAgent::offload_time() const {
-  return spec_.mode.shared ? round_up_picoseconds(spec_.offload.bytes / spec_.offload.rate.bytes_per_second * 1e12)
-                           : Duration{};
+  return round_up_picoseconds(offload_bytes_ / spec_.offload.rate.bytes_per_second * 1e12);
 }
 
 }  // namespace photonrail::rl

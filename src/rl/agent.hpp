@@ -66,6 +66,7 @@ class RlAgent : public WorkloadAgent {
 
   const RlSpec spec_;
   const serving::EngineSpec batching_;
+  const double offload_bytes_;
   Schedule schedule_;
   Rollouts rollouts_;
   Recorder recorder_;

@@ -42,7 +42,7 @@ std::uint64_t Schedule::begin(std::uint64_t samples) {
 
 void Schedule::complete(std::uint64_t sample) {
   ++complete_;
-  queue_.push_back(sample);
+  queue_.insert(mode_.in_order ? std::lower_bound(queue_.begin(), queue_.end(), sample) : queue_.end(), sample);
 }
 
 std::uint64_t Schedule::fresh() const {
@@ -54,7 +54,17 @@ std::uint64_t Schedule::fresh() const {
 bool Schedule::may_train() const {
   if (training_ || refitting_ || trained_ >= mode_.steps || queue_.size() < mode_.batch) return false;
   if (mode_.shared && in_flight() > 0) return false;
-  return fresh() >= mode_.batch;
+  return mode_.in_order ? first_are_complete() : fresh() >= mode_.batch;
+}
+
+// No sample before the last of them is in flight.
+bool Schedule::first_are_complete() const {
+  std::uint32_t found = 0;
+  for (std::uint64_t i = 0; found < mode_.batch; ++i) {
+    if (i == queue_.size() || queue_[i] != taken_ + i) return false;
+    found += too_old(queue_[i]) ? 0 : 1;
+  }
+  return true;
 }
 
 TakenBatch Schedule::train() {
@@ -63,6 +73,7 @@ TakenBatch Schedule::train() {
   while (taken.samples.size() < mode_.batch) {
     const std::uint64_t sample = queue_.front();
     queue_.pop_front();
+    ++taken_;
     if (too_old(sample)) {
       ++taken.dropped;
       continue;

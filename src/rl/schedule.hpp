@@ -17,6 +17,9 @@ struct ModeSpec {
   /// Samples in flight go on with new weights (partial rollouts): a refit does not wait for them, and a sample begins as
   /// soon as it may. Else samples begin a batch at a time, when none is in flight.
   bool partial = false;
+  /// A training step takes the samples that were begun first, as NeMo RL does, whose trajectories have the step that they
+  /// are for; else those that were complete first.
+  bool in_order = false;
   bool shared = false;          ///< generation and training take turns on the same GPUs
   std::uint32_t oldest = 1000;  ///< versions: an older sample is dropped when a batch is taken, and made again
   std::uint32_t steps = 1;      ///< training steps in all
@@ -66,10 +69,12 @@ class Schedule {
  private:
   [[nodiscard]] bool too_old(std::uint64_t sample) const { return trained_ - version_of_[sample] > mode_.oldest; }
   [[nodiscard]] std::uint64_t fresh() const;
+  [[nodiscard]] bool first_are_complete() const;
 
   ModeSpec mode_;
   std::vector<std::uint32_t> version_of_;  ///< by sample: of the engines when it was begun
-  std::deque<std::uint64_t> queue_;        ///< complete, the first complete first
+  std::deque<std::uint64_t> queue_;        ///< complete, in the order in which they are taken
+  std::uint64_t taken_ = 0;                ///< samples that were trained or dropped; in order: the first ones
   std::uint64_t begun_ = 0;
   std::uint64_t complete_ = 0;
   std::uint64_t dropped_ = 0;

@@ -85,6 +85,18 @@ double kv_tokens(const RlSpec& spec) {
   return free / (served_model(spec).kv_per_gpu() / g.engine.pp);
 }
 
+double offload_bytes(const RlSpec& spec) {
+  if (!spec.mode.shared) return 0.0;
+  double state = 0.0;
+  if (spec.offload.training_state) {
+    const std::vector<std::uint32_t> tokens(spec.training.ranks(), spec.prompts.tokens + 1);
+    for (const StageMemory& stage : training_memory(spec.training.of(tokens))) {
+      state = std::max(state, stage.parameters + stage.optimizer);
+    }
+  }
+  return spec.offload.bytes + state;
+}
+
 double kv_bytes(const RlSpec& spec) { return served_model(spec).kv_per_gpu() * spec.generation.engine.tp; }
 
 serving::EngineSpec batching_of(const RlSpec& spec) {

@@ -71,8 +71,9 @@ struct RefitPhase {
   KvAfter kv_after = KvAfter::kKept;
 };
 
-/// Engines that share GPUs with training move to the host and back around it.
+/// On shared GPUs: what makes room for generation on the host, and comes back for training.
 struct OffloadSpec {
+  bool training_state = false;                    ///< parameters and optimizer of the fullest GPU, beside `bytes`
   double bytes = 0.0;                             ///< of a GPU
   Bandwidth rate = Bandwidth::from_gb_per_s(25);  ///< each way
 };
@@ -108,6 +109,8 @@ struct RlSpec {
 [[nodiscard]] double kv_tokens(const RlSpec& spec);
 /// What `spec.generation.batching` is with the blocks of kv_tokens(), where it has none.
 [[nodiscard]] serving::EngineSpec batching_of(const RlSpec& spec);
+/// What a GPU moves to its host and back in each step.
+[[nodiscard]] double offload_bytes(const RlSpec& spec);
 /// Bytes of KV that a token has, all ranks of an engine together.
 [[nodiscard]] double kv_bytes(const RlSpec& spec);
 [[nodiscard]] collective::RefitSpec refit_spec(const RlSpec& spec);

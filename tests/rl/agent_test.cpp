@@ -69,6 +69,11 @@ TEST(RlAgent, OnPolicyIsASum) {
   EXPECT_NEAR(middle_step(run_job(spec)), 1.0 + 0.1 + 0.4 + 0.05, 0.002);
   spec.offload.bytes = 25e9;  // a second there and one back
   EXPECT_NEAR(middle_step(run_job(spec)), 3.55, 0.002);
+  // Parameters of 2 bytes and an optimizer of 12, not sharded: 14 bytes each way.
+  spec.offload.bytes = 0.0;
+  spec.offload.training_state = true;
+  spec.offload.rate = Bandwidth{14.0 * spec.model.parameters()};
+  EXPECT_NEAR(middle_step(run_job(spec)), 3.55, 0.02);
   spec.mode.shared = false;  // the same on GPUs of their own
   EXPECT_NEAR(middle_step(run_job(spec)), 1.55, 0.002);
 }
@@ -186,6 +191,7 @@ TEST(RlAgent, LosesNoResponse) {
     spec.prompts.lengths = {LengthSpec::Kind::kLogNormal, 100, 0.7, 0};
     spec.mode.ahead = static_cast<double>(draw % 3) / 2.0;
     spec.mode.partial = draw % 2 == 1;
+    spec.mode.in_order = draw % 5 == 1;
     spec.generation.engines = 4;
     spec.waiting_kv = static_cast<WaitingKv>(draw % 3);
     spec.generation.batching.blocks = 40 + random.below(200);

@@ -76,6 +76,21 @@ TEST(Schedule, AsynchronousStartsWhatTheThresholdAllows) {
   EXPECT_EQ(schedule.may_begin(), 4u);  // 4 x (1 + 1.5) - 6
 }
 
+// The same, but a step takes the samples that were begun first: the batch 0 to 3 waits for sample 1, though 4 and 5 are
+// complete.
+TEST(Schedule, InOrderABatchWaitsForItsOwn) {
+  Schedule schedule({.batch = 4, .ahead = 0.5, .partial = true, .in_order = true, .steps = 10});
+  schedule.begin(6);
+  for (const std::uint64_t sample : {5u, 4u, 3u, 2u, 0u}) {
+    schedule.complete(sample);
+    EXPECT_FALSE(schedule.may_train());
+  }
+  schedule.complete(1);
+  ASSERT_TRUE(schedule.may_train());
+  EXPECT_THAT(schedule.train().samples, ::testing::ElementsAre(0u, 1u, 2u, 3u));
+  EXPECT_EQ(schedule.queued(), 2u);
+}
+
 // Samples 0 to 3 are begun with version 0 and trained; 4 to 7 too, of which 4 comes when version 2 is trained, older
 // than 1.
 TEST(Schedule, DropsWhatIsTooOldAndMakesItAgain) {

@@ -81,6 +81,36 @@ std::string uplinks(const Noted& at) {
   return to_seconds(other.result.makespan) >= busy * (1.0 - 1e-6) ? "" : "says more than eighths of the rate can carry";
 }
 
+// What the single uplinks carried is what the plans send over their leaves, whatever failed meanwhile.
+std::string carried_bytes(const Noted& at) {
+  const Utilisation::Uplinks& uplinks = *at.result().utilisation->uplinks;
+  if (uplinks.single.size() == Utilisation::Uplinks::kMaxSingle) return "";  // there may be more
+  double carried = 0.0;
+  for (const Utilisation::Uplink& uplink : uplinks.single) carried += static_cast<double>(uplink.up.count);
+  const double rate = at.scenario.cluster.plant().leaf_rate().bytes_per_second;
+  const double sent = uplinks.mean * static_cast<double>(uplinks.count) * rate * to_seconds(at.result().makespan);
+  return std::abs(carried - sent) <= 1.0 + 1e-6 * sent ? "" : "single uplinks carried other bytes than the plans send";
+}
+
+std::string single_uplinks(const Noted& at) {
+  const auto place = "/cluster/rail/uplinks"_json_pointer;
+  if (at.note == nullptr) return "";
+  if (!at.file.contains(place)) return "is there: nothing is said of uplinks";
+  if (at.note->text.find("no effect") == std::string::npos)
+    return at.note->value >= 1.0 ? carried_bytes(at) : "below the mean";
+  Json twin = at.file;
+  Json& uplinks = twin[place];
+  if (at.note->key.ends_with("count")) {
+    uplinks.erase("count");
+  } else if (at.scenario.cluster.plant().two_tier()) {
+    uplinks.erase("routing");
+    uplinks.erase("hash_by");
+  } else {
+    twin["cluster"]["rail"].erase("uplinks");
+  }
+  return at.is_the_same(twin);
+}
+
 std::string idle_gpus(const Noted& at) {
   std::size_t ranks = at.result().ranks.size();
   if (!at.alone()) {
@@ -253,6 +283,7 @@ struct NoteTruth {
 constexpr NoteTruth kTruths[] = {{"binds", binds},
                                  {"one-tier", one_tier},
                                  {"uplinks", uplinks},
+                                 {"uplink-routing", single_uplinks},
                                  {"idle-gpus", idle_gpus},
                                  {"no-rail-traffic", no_rail_traffic},
                                  {"never-switches", never_switches},

@@ -49,6 +49,8 @@ void store_batching(const Reading& at) {
   auto& generation = into<GenerationSpec>(at);
   ServedEngine engine;
   fields::read(at.value, kServedEngineSection, &engine, at.context);
+  if (engine.spec.preemption == serving::Preemption::kSwap && engine.swap_rate.bytes_per_second <= 0.0)
+    at.value.fail("swaps KV at a rate that is not known", "give \"swap_gb_per_s\"");
   generation.batching = engine.spec;
   generation.memory_share = engine.memory_share;
   generation.reserved = engine.reserved_gb * 1e9;

@@ -438,9 +438,26 @@ void check_hashes(const JsonReader& section, const ServingSpec& spec) {
   }
 }
 
+// Settings without an effect.
+void check_effects(const JsonReader& section, const ServingFile& file) {
+  const auto& pools = file.spec.pools;
+  const auto any = [&](auto&& has) { return std::any_of(pools.begin(), pools.end(), has); };
+  if (file.flows && !any([](const PoolSpec& pool) { return pool.flows.any(); }))
+    section.fail_at("collectives", "has no traffic to show", "engines of one GPU have no collectives: raise \"tp\"");
+  const auto& classes = file.spec.requests.classes;
+  const bool ranked = std::any_of(classes.begin(), classes.end(), [](const auto& of) { return of.priority != 0; });
+  if (ranked && !any([](const PoolSpec& pool) { return pool.engine.order == serving::QueueOrder::kPriority; }))
+    section.fail_at("requests", "has classes with priorities, and no engine orders by them",
+                    "set \"order\" of the engine to \"priority\"");
+  if (any([](const PoolSpec& pool) { return pool.scaling && pool.scaling->least == pool.engines.size(); }))
+    section.fail_at("pools", "has a pool whose engines are all there always", "lower \"least\" of its \"scaling\"");
+}
+
 void check_search(const JsonReader& section, const ServingSpec& spec) {
   if (!spec.find_rate) return;
-  if (!spec.slo || (!spec.slo->ttft && !spec.slo->tpot))
+  const auto& classes = spec.requests.classes;
+  const bool own = std::any_of(classes.begin(), classes.end(), [](const auto& of) { return of.ttft || of.tpot; });
+  if (!spec.slo || (!spec.slo->ttft && !spec.slo->tpot && !own))
     section.fail_at("find_rate", "needs limits to keep", "give \"slo\" a \"ttft_ms\" or a \"tpot_ms\"");
   if (spec.requests.arrivals_per_s() <= 0.0)
     section.fail_at("find_rate", "has no rate to change", "give \"requests\" \"arrivals\", or a trace of some time");
@@ -471,6 +488,7 @@ Workload read_serving(const JsonReader& section, const std::filesystem::path& di
   for (const ServedPool& pool : file.pools) add_pool(section, pool, file, context, file.spec);
   check_hashes(section, file.spec);
   check_search(section, file.spec);
+  check_effects(section, file);
   reader.finish();
   Workload work;
   work.graph = idle_graph(cluster.gpus());

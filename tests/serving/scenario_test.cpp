@@ -229,6 +229,13 @@ TEST(ServingScenario, SaysWhatIsWrong) {
   EXPECT_THAT(refusal(kRequests + R"(, "pools": [{"scaling": {"up": 1, "down": 1}}])"),
               HasSubstr("\"down\" must be below \"up\""));
   EXPECT_THAT(refusal(kRequests + R"(, "pools": [{"dp": 2, "scaling": {}}])"), HasSubstr("do not scale"));
+  EXPECT_THAT(refusal(kRequests + R"(, "pools": [{"scaling": {"least": 6}}])"), HasSubstr("are all there always"));
+  EXPECT_THAT(refusal(kRequests + R"(, "collectives": "flows")"), HasSubstr("has no traffic to show"));
+  EXPECT_THAT(refusal(kRequests + R"(, "engine": {"preemption": "swap"})"), HasSubstr("swaps, and no rate is given"));
+  EXPECT_THAT(refusal(kRequests + R"(, "pools": [{"offload": {}}])"), HasSubstr("without effect"));
+  EXPECT_THAT(
+      refusal(R"("requests": {"concurrency": 4, "input": 5, "output": 2, "classes": [{"name": "a", "priority": 2}]})"),
+      HasSubstr("no engine orders by them"));
 }
 
 TEST(ServingScenario, ATraceSaysWhichLineIsWrong) {

@@ -25,8 +25,14 @@ std::string place(const std::filesystem::path& file, std::size_t line) {
   return file.string() + ":" + std::to_string(line);
 }
 
-// "2023-11-16 18:15:46.6805900" in seconds since 1970, without leap seconds (days by Hinnant's days_from_civil).
-std::optional<double> seconds_of_date(const std::string& text) {
+/// A day by its number, and seconds in it: together in one double they would lose what is below a microsecond.
+struct DateTime {
+  int day = 0;
+  double second = 0.0;
+};
+
+// Reads "2023-11-16 18:15:46.6805900", without leap seconds (days by Hinnant's days_from_civil).
+std::optional<DateTime> date_time(const std::string& text) {
   int year = 0;
   int month = 0;
   int day = 0;
@@ -40,7 +46,7 @@ std::optional<double> seconds_of_date(const std::string& text) {
   const int of_era = year - era * 400;
   const int of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
   const int days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year;
-  return days * 86400.0 + hour * 3600.0 + minute * 60.0 + second;
+  return DateTime{days, hour * 3600.0 + minute * 60.0 + second};
 }
 
 /// Collects rows, whose times are checked and made to count from the first.
@@ -109,13 +115,15 @@ TraceColumns columns_of(const std::filesystem::path& file, const std::string& he
 
 serving::Trace read_columns(const std::filesystem::path& file, const TraceColumns& columns) {
   TraceRows rows(file);
+  std::optional<int> first_day;
   read_csv(file, {columns.arrival, columns.prompt, columns.output, "block_hashes", "priority"},
            [&](std::size_t line, const std::vector<std::string>& cells) {
              double seconds = 0.0;
              if (columns.seconds == 0.0) {
-               const auto date = seconds_of_date(cells[0]);
+               const auto date = date_time(cells[0]);
                if (!date) throw ConfigError(place(file, line), "\"" + cells[0] + "\" is no time", "2023-11-16 18:15:46.68");
-               seconds = *date;
+               if (!first_day) first_day = date->day;
+               seconds = (date->day - *first_day) * 86400.0 + date->second;
              } else {
                seconds = csv_number(file, line, cells[0], 0.0, 1e15) * columns.seconds;
              }

@@ -159,7 +159,7 @@ Differences read_requests(std::uint64_t seed, const RequestsTruth& written, cons
   for (std::size_t i = 0; i < std::min(kept.size(), read.rows.size()); ++i) {
     const std::string row = "row " + std::to_string(i);
     const double seconds = static_cast<double>(kept[i].ticks) * 1e-7;
-    if (std::abs(to_seconds(read.rows[i].at) - seconds) > 1e-6)  // a date's seconds since 1970 in a double: 0.24 us
+    if (std::abs(to_seconds(read.rows[i].at) - seconds) > 1e-8)
       found.compare(row + " arrival", seconds, to_seconds(read.rows[i].at));
     found.compare(row + " prompt", kept[i].prompt, std::uint64_t{read.rows[i].prompt});
     found.compare(row + " output", kept[i].output, std::uint64_t{read.rows[i].output});

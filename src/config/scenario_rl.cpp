@@ -55,8 +55,6 @@ void store_batching(const Reading& at) {
   generation.memory_share = engine.memory_share;
   generation.reserved = engine.reserved_gb * 1e9;
   generation.swap_rate = engine.swap_rate;
-  if (engine.spec.preemption == serving::Preemption::kSwap && engine.swap_rate.bytes_per_second <= 0.0)
-    at.value.fail_at("swap_gb_per_s", "is missing: the engine swaps", "the rate from an engine to its host and back");
 }
 
 constexpr Word<double> kBytesOf[] = {{"fp4", 0.5}, {"fp8", 1.0}, {"bf16", 2.0}, {"fp32", 4.0}};

@@ -75,7 +75,7 @@ double middle_rl_step(const Scenario& scenario) { return to_seconds(simulate(sce
 
 // OrchestrRL (arXiv 2601.01209) has 1.42 times the throughput of a static topology on 64 GPUs, with an optical switch that
 // was not measured. Here, one ring a rail that stays and forwards, against circuits that follow the phases: better by a few
-// percent with switches of 0.1 ms, and ten times worse with 10 ms, since experts change partners in every layer.
+// percent with switches of 0.1 ms, and seven times worse with 10 ms, since experts change partners in every layer.
 TEST(RlWorkload, CircuitsThatFollowThePhasesNeedAFastSwitch) {
   const Scenario fast = read_scenario(kQuickstarts / "rl/experts-over-servers.json");
   Scenario slow = fast;
@@ -87,7 +87,7 @@ TEST(RlWorkload, CircuitsThatFollowThePhasesNeedAFastSwitch) {
   ring.run.fidelity = Fidelity::kExact;
   const double stays = middle_rl_step(ring);
   const double follows = middle_rl_step(fast);
-  EXPECT_NEAR(stays / follows, 1.05, 0.02);
+  EXPECT_NEAR(stays / follows, 1.06, 0.02);
   EXPECT_LT(stays / middle_rl_step(slow), 0.2);
 }
 

@@ -1,11 +1,10 @@
 #include "studies/plan/candidate_runs.hpp"
 
-#include "config/scenario_parts.hpp"
-#include "json/json_reader.hpp"
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
 #include "studies/plan/objective.hpp"
+#include "studies/plan/step_key.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -33,16 +32,6 @@ bool asks_for_months(const Plan& plan) {
          std::any_of(plan.objectives.begin(), plan.objectives.end(), spans_months);
 }
 
-/// What a step does not depend on is left out: months, and on electrical rails what circuits are made by.
-std::string key_of(const Plan& plan, const std::vector<Override>& patch) {
-  json::Json scenario = json::parse_json(plan.base, plan.file.string());
-  config::apply_overrides(scenario, patch);
-  const ClusterSpec cluster = config::read_cluster(json::JsonReader(scenario).child("cluster"), plan.base_directory);
-  scenario["reliability"] = json::Json();
-  if (cluster.rail.kind == RailKind::kElectrical) scenario["controller"] = json::Json();
-  return scenario.canonical();
-}
-
 }  // namespace
 
 CandidateRuns::CandidateRuns(const Plan& plan, const Registries& known, std::function<bool()> is_over)
@@ -51,7 +40,7 @@ CandidateRuns::CandidateRuns(const Plan& plan, const Registries& known, std::fun
 Outcome CandidateRuns::run(const std::vector<Override>& patch) {
   Outcome outcome;
   try {
-    const std::string key = key_of(plan_, patch);
+    const std::string key = step_key(plan_, patch, false);
     if (take_step(key, outcome.run)) {
       ++reused_;
     } else {

@@ -4,6 +4,7 @@
 #include "core/field.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/study/cost.hpp"
+#include "studies/plan/step_key.hpp"
 #include "workload/training/memory.hpp"
 
 #include <algorithm>
@@ -234,7 +235,19 @@ TrainingSpec Space::spec_of(const JobCandidate& job) const {
 void Space::raise_bound(JobCandidate& job) const {
   const Base& base = bases_[job.job_values];
   if (!base.spec || !base.cluster.unlike.empty()) return;
-  job.bound_s = std::max(job.bound_s, to_seconds(StepBound(base.cluster, base.facts).closer(spec_of(job))));
+  // Placements in which a job is the same have one bound.
+  const std::string key = step_key(plan_, patch(job, 0), true);
+  const auto known = [&] {
+    const std::scoped_lock lock(mutex_);
+    const auto at = closer_.find(key);
+    return at == closer_.end() ? std::nullopt : std::optional(at->second);
+  }();
+  const double closer = known ? *known : to_seconds(StepBound(base.cluster, base.facts).closer(spec_of(job)));
+  if (!known) {
+    const std::scoped_lock lock(mutex_);
+    closer_.emplace(key, closer);
+  }
+  job.bound_s = std::max(job.bound_s, closer);
   job.bound = bounds(job, std::nullopt).front();
 }
 

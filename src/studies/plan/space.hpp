@@ -119,6 +119,7 @@ class Space {
   mutable std::mutex mutex_;
   mutable std::map<std::pair<std::uint32_t, std::uint64_t>, NetworkBill> bills_;  // by job_values and run
   mutable std::map<std::uint32_t, NetworkBill> least_bills_;                      // by job_values
+  mutable std::map<std::string, double> closer_;                                  // bounds by what they depend on
 };
 
 }  // namespace photonrail::plan

@@ -69,6 +69,19 @@ TEST(Planner, EqualCandidatesRunOnce) {
   EXPECT_EQ(2 * result.reused, result.simulated);
 }
 
+// Without context parallelism the order of "cp" among the others makes no difference: one run for three placements.
+TEST(Planner, PlacementsInWhichAJobIsTheSameRunOnce) {
+  json file = plan_file();
+  file["axes"] = {{{"pointer", "/placement/order"},
+                   {"values", {json{"tp", "cp", "dp", "pp"}, json{"cp", "tp", "dp", "pp"}, json{"tp", "dp", "cp", "pp"}}}}};
+  PlanOptions options;
+  options.jobs = 1;
+  const PlanResult result = run_plan(parsed(file), options);
+  EXPECT_EQ(result.open, 0u);
+  EXPECT_GT(result.simulated, 0u);
+  EXPECT_EQ(3 * result.reused, 2 * result.simulated);
+}
+
 /// A plan file with any of its sections.
 json drawn_plan_file(std::mt19937_64& random) {
   const auto one_in = [&random](unsigned n) { return random() % n == 0; };

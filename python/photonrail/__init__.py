@@ -13,9 +13,10 @@ from ._requirements import check as _check
 _check()
 from ._native import (ConfigError, ControllerError, DeadlockError, Error, View, __version__)
 from .extensions import Registries
+from .figures import Figure, figure
 from .runs import Result, Scenario, Timeline, scenario, simulate
 from .slices import Allocation, allocate
 from .studies import astra_cycles, goodput, import_astra, plan, run_sweep_file, sweep
 
-__all__ = ["Allocation", "ConfigError", "ControllerError", "DeadlockError", "Error", "Registries", "Result", "Scenario", "Timeline", "View",
-           "__version__", "allocate", "astra_cycles", "goodput", "import_astra", "plan", "run_sweep_file", "scenario", "simulate", "sweep"]
+__all__ = ["Allocation", "ConfigError", "ControllerError", "DeadlockError", "Error", "Figure", "Registries", "Result", "Scenario", "Timeline", "View",
+           "__version__", "allocate", "astra_cycles", "figure", "goodput", "import_astra", "plan", "run_sweep_file", "scenario", "simulate", "sweep"]

@@ -74,7 +74,9 @@ def sweep(base, axes, threads=None, registries=None, directory="."):
         row.update({name: number for name, number in _numbers(result.json) if name not in row})
         row.update({f"note.{note['id']}": note["value"] for note in result.json["notes"] if note["id"] not in ("binds", "first-step")})
         rows.append(row)
-    return pd.DataFrame(rows)
+    frame = pd.DataFrame(rows)
+    frame.attrs["parameters"] = list(column.values())  # for figure()
+    return frame
 
 
 def run_sweep_file(file, out, threads=0, registries=None):
@@ -85,6 +87,7 @@ def run_sweep_file(file, out, threads=0, registries=None):
     from .extensions import Registries
     _native.run_sweep_file(pathlib.Path(file), pathlib.Path(out), threads, (registries or Registries())._native)
     frame = pd.read_csv(pathlib.Path(out) / "results.csv", float_precision="round_trip")
+    frame.attrs["parameters"] = list(frame.columns[2:frame.columns.get_loc("seed")])  # for figure()
     frame.attrs["notes"] = pd.DataFrame(json.loads((pathlib.Path(out) / "notes.json").read_text()), columns=["text", "key", "value", "id"])
     return frame
 

@@ -66,5 +66,6 @@ void bind_policies(py::module_& module);
 void bind_collectives(py::module_& module);
 void bind_studies(py::module_& module);
 void bind_allocation(py::module_& module);
+void bind_figures(py::module_& module);
 
 }  // namespace photonrail::python

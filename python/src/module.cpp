@@ -81,4 +81,5 @@ PYBIND11_MODULE(_native, module) {
   bind_runs(module);
   bind_studies(module);
   bind_allocation(module);
+  bind_figures(module);
 }

@@ -123,7 +123,7 @@ def test_the_commands_of_the_pages_work():
         subprocess.run([sys.executable, "-c", command], check=True, cwd=ROOT, capture_output=True)
 
 
-@pytest.mark.parametrize("page", ["guide/python.md", "tutorial-python.md"])
+@pytest.mark.parametrize("page", ["guide/python.md", "tutorial-python.md", "howto/my-policy.md", "howto/figure-for-a-paper.md"])
 def test_the_programs_of_the_page_work(page):
     """Every ```python block of the page, one after another in one namespace."""
     blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs" / page).read_text(), flags=re.M | re.S)

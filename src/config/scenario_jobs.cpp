@@ -2,12 +2,12 @@
 #include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
 #include "config/sections.hpp"
+#include "config/trace_dimensions.hpp"
 #include "core/counted.hpp"
 #include "photonrail/simulate.hpp"
 #include "run/scenario_check.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <string>
@@ -174,16 +174,6 @@ Places places_of(const JobSections& sections) {
 
 namespace {
 
-// The dimension that a group's name begins with, as "tp.0" or "DP_3" do.
-std::optional<Dimension> named_dimension(const std::string& group) {
-  std::string word;
-  for (const char c : group) {
-    if (std::isalpha(static_cast<unsigned char>(c)) == 0) break;
-    word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return dimension_from(word);
-}
-
 bool has_consecutive_ranks(const Communicator& group) {
   for (std::size_t i = 1; i < group.members.size(); ++i) {
     if (group.members[i].index() != group.members[i - 1].index() + 1) return false;
@@ -212,6 +202,7 @@ void infer_dimensions(const JobSections& sections, Scenario& job) {
   }
   job.graph.infer_dimensions(job.gpu_of_rank, job.cluster.gpus_per_server);
   if (!trace) return;
+  refine_dimensions(open, job.graph);
   std::size_t doubtful = 0;
   std::string first;
   for (const std::size_t i : open) {

@@ -4,8 +4,12 @@
 #include "json/json.hpp"
 #include "photonrail/study/cost.hpp"
 
+#include <cstdint>
+
 namespace photonrail::report {
 
 [[nodiscard]] json::Json to_json_array(const Bill& bill);
+/// Installed switches of all tiers.
+[[nodiscard]] std::uint64_t switches_of(const Bill& bill);
 
 }  // namespace photonrail::report

@@ -27,23 +27,6 @@ std::string power_text(double watts) {
 
 using Cells = std::vector<std::vector<std::string>>;
 
-// Two blanks between columns; the first is flush left, the others right.
-std::string in_columns(const Cells& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], columns(row[c]));
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      text += c == 0 ? pad_right(row[c], widths[c]) : "  " + pad_left(row[c], widths[c]);
-    }
-    text += '\n';
-  }
-  return text;
-}
-
 std::optional<FabricCost> photonic_of(std::span<const FabricCost> rows, std::uint64_t gpus) {
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const FabricCost& row) {
     return row.gpus == gpus && row.fabric == NetworkFabric::kPhotonicRail;
@@ -61,12 +44,30 @@ Json rows_json(std::span<const FabricCost> rows) {
   return list;
 }
 
+// Says what a line of a bill is for.
+std::string purpose_of(const BillLine& line, const Bill& bill) {
+  std::uint32_t tiers = 0;
+  for (const BillLine& other : bill.lines) tiers = std::max(tiers, other.tier);
+  if (line.item == "transceiver") return "ends of links";
+  if (line.item == "fibre pair") return "links";
+  if (line.tier == 0) return "";
+  if (line.tier == 1) return tiers == 1 ? "whole rails" : "next to the NICs";
+  return line.tier == tiers ? "joins all below" : "in between";
+}
+
 }  // namespace
+
+std::uint64_t switches_of(const Bill& bill) {
+  std::uint64_t count = 0;
+  for (const BillLine& line : bill.lines) count += line.tier > 0 ? line.count : 0;
+  return count;
+}
 
 json::Json to_json_array(const Bill& bill) {
   Json list = Json::array();
   for (const BillLine& line : bill.lines) {
     Json entry = {{"item", line.item}};
+    if (const std::string purpose = purpose_of(line, bill); !purpose.empty()) entry["for"] = purpose;
     if (line.tier > 0) {
       entry["tier"] = line.tier;
       entry["ports"] = line.ports;
@@ -103,14 +104,14 @@ std::string to_json(const Bill& bill, const Pricing& pricing, std::span<const Fa
 
 std::string to_table(const Bill& bill) {
   const auto unless_switch = [](const BillLine& line, std::uint64_t n) { return line.tier > 0 ? std::to_string(n) : "-"; };
-  Cells cells{{std::string(name(bill.fabric)), "tier", "ports", "ports used", "installed", "spares", "cost", "power"}};
+  Cells cells{{std::string(name(bill.fabric)), "for", "ports", "used", "installed", "spares", "cost", "power"}};
   for (const BillLine& line : bill.lines) {
-    cells.push_back({line.item, unless_switch(line, line.tier), unless_switch(line, line.ports),
+    cells.push_back({line.item, purpose_of(line, bill), unless_switch(line, line.ports),
                      unless_switch(line, line.ports_used), std::to_string(line.count), std::to_string(line.spares),
                      usd_text(line.usd), power_text(line.power_w)});
   }
   cells.push_back({"sum", "", "", "", "", "", usd_text(bill.usd()), power_text(bill.power_w())});
-  return in_columns(cells);
+  return in_columns(cells) + core::counted(switches_of(bill), "switch", "switches") + " in all\n";
 }
 
 }  // namespace photonrail::report

@@ -4,9 +4,11 @@
 #include "json/file_text.hpp"
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
+#include "photonrail/report.hpp"
 #include "photonrail/version.hpp"
 #include "report/page_files.hpp"
 #include "report/page_sources.hpp"
+#include "report/study_results.hpp"
 #include "report/text.hpp"
 
 #include <algorithm>
@@ -100,11 +102,47 @@ void add_condition(const report::Table& points, const std::string& name, const s
   where[name] = *found;
 }
 
+// The values of a parameter that `text` lists with commas, of which values may have some themselves; nothing where it is no
+// such list.
+std::optional<Json> listed_values(const report::Column& column, const std::string& text) {
+  for (std::size_t end = text.find(','); !text.empty(); end = text.find(',', end + 1)) {
+    const auto first = column.value(text.substr(0, end));
+    if (end == std::string::npos) return first ? std::optional(Json(std::vector<Json>{*first})) : std::nullopt;
+    if (!first) continue;
+    const std::size_t next = text.find_first_not_of(' ', end + 1);
+    if (next == std::string::npos) return std::nullopt;
+    if (auto rest = listed_values(column, text.substr(next))) {
+      Json all = Json::array();
+      all.push_back(*first);
+      for (const Json& one : rest->elements()) all.push_back(one);
+      return all;
+    }
+  }
+  return std::nullopt;
+}
+
+// A parameter by its name, or by the values of it that are to be shown.
+void add_series(const std::string& series, const report::Table& points, Json& json) {
+  for (const report::Column* column : points.columns()) {
+    if (column->role() != "parameter") continue;
+    if (column->name() == series) {
+      json["series"] = series;
+      return;
+    }
+    if (auto values = listed_values(*column, series)) {
+      json["series"] = column->name();
+      json["lines"] = std::move(*values);
+      return;
+    }
+  }
+  static_cast<void>(chosen(points, "--series", "parameter", series));  // throws
+}
+
 Json checked(const PageChoices& choices, const report::Table& points) {
   Json json = Json::object();
   if (!choices.metric.empty()) json["metric"] = chosen(points, "--metric", "metric", choices.metric).name();
   if (!choices.against.empty()) json["x"] = chosen(points, "--against", "parameter", choices.against).name();
-  if (!choices.series.empty()) json["series"] = chosen(points, "--series", "parameter", choices.series).name();
+  if (!choices.series.empty()) add_series(choices.series, points, json);
   add_sizes(choices, json);
   for (const auto& [name, value] : choices.where) add_condition(points, name, value, json);
   if (choices.baseline.empty()) return json;
@@ -112,7 +150,7 @@ Json checked(const PageChoices& choices, const report::Table& points) {
     json["baseline"] = choices.baseline;
     return json;
   }
-  const std::string& of = choices.series.empty() ? choices.against : choices.series;
+  const std::string of = choices.series.empty() ? choices.against : json.find("series")->string();
   const auto has = [&](const report::Column* column) {
     return column->role() == "parameter" && (of.empty() || column->name() == of) && column->has(choices.baseline);
   };
@@ -170,10 +208,11 @@ PageData page_data_of(const fs::path& folder, const PageChoices& choices) {
   report::PageTables tables;
   tables.include_infeasible = choices.include_infeasible;
   const bool sweep = fs::exists(folder / "results.db");
-  const auto runs = run_folders(folder);
+  const bool study = !sweep && read_study_result(folder, tables);
+  const auto runs = study ? std::vector<fs::path>{} : run_folders(folder);
   if (sweep) report::read_results_database(folder / "results.db", tables);
   if (sweep) read_notes_of_sweep(folder / "notes.json", tables);
-  if (!sweep && runs.empty()) {
+  if (!sweep && !study && runs.empty()) {
     const bool has_shards = fs::is_directory(folder / "shards");
     throw ConfigError(folder.string(), "has no results.db and no result.json, nor have the folders in it",
                       has_shards ? "photonrail sweep merge " + folder.string() + " makes the table of its shards"
@@ -183,14 +222,14 @@ PageData page_data_of(const fs::path& folder, const PageChoices& choices) {
   Json traces = read_runs(runs, sweep ? beside : tables);
   PageData data;
   data.title = !choices.title.empty() ? choices.title : tables.title.empty() ? name_of(folder) : tables.title;
-  data.subtitle = subtitle_of(tables, sweep ? "point" : "run", traces.size());
+  data.subtitle = subtitle_of(tables, sweep ? "point" : study ? "row" : "run", traces.size());
   data.points = tables.points.rows;
   data.failed = tables.failed;
   data.notes = tables.notes;
   Json document = {{"notes", tables.notes},           {"explanations", tables.explanations},
                    {"about", tables.about},           {"choices", checked(choices, tables.points)},
                    {"table", tables.points.packed()}, {"windows", tables.windows.packed()},
-                   {"traces", std::move(traces)}};
+                   {"traces", std::move(traces)},     {"details", sweep ? beside.details : tables.details}};
   if (fs::exists(folder / "plan.json"))
     document["plan"] = json::parse_json(json::file_text(folder / "plan.json"), (folder / "plan.json").string());
   data.document = document.canonical();
@@ -218,6 +257,12 @@ std::string to_html(const PageData& data) {
   const std::string title = escaped(data.title);
   const std::string subtitle = escaped(data.subtitle);
   return filled(page, {{"title", title}, {"subtitle", subtitle}, {"document", document}, {"script", script}});
+}
+
+std::filesystem::path write_page(const std::filesystem::path& folder, const std::string& name, const PageChoices& choices) {
+  if (!why_no_page().empty()) return {};
+  write_file(folder / name, to_html(read_page_data(folder, choices)));
+  return folder / name;
 }
 
 std::string to_figures_program(const PageData& data, const std::string& format) {

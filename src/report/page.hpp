@@ -14,7 +14,8 @@ namespace photonrail::report {
 struct PageChoices {
   std::string metric;   ///< what is shown: "makespan_s"
   std::string against;  ///< the parameter along the axis
-  std::string series;   ///< the parameter that tells lines or groups of bars apart
+  /// The parameter that tells lines or groups of bars apart, or those of its values that are shown, with commas: "a,b".
+  std::string series;
   /// The value of `series` (of `against` when there is no series) that the others are compared with; "none", or "fastest"
   /// for the least of all; empty: a value that is called electrical, baseline or reference, where there is one.
   std::string baseline;
@@ -40,7 +41,8 @@ struct PageData {
 };
 
 /// Reads a folder that `photonrail run --out` wrote (result.json and, for the timeline and the circuits, trace.json), a
-/// folder of such folders, or one of `photonrail sweep` (results.db; folders of runs in it add their traces). Throws
+/// folder of such folders, one of `photonrail sweep` (results.db; folders of runs in it add their traces), of `photonrail
+/// goodput` or of `photonrail allocate`. Throws
 /// ConfigError when there is nothing, when a file cannot be read, or when a choice is none of the columns.
 [[nodiscard]] PageData read_page_data(const std::filesystem::path& folder, const PageChoices& choices = {});
 
@@ -49,6 +51,9 @@ struct PageData {
 
 /// One HTML file with data, figures and scripts: it loads nothing. Readers need a browser of 2023 or later.
 [[nodiscard]] std::string to_html(const PageData& data);
+
+/// Writes the page of `folder` into it as `name`, and returns its path; nothing, and no file, where this build has no page.
+std::filesystem::path write_page(const std::filesystem::path& folder, const std::string& name, const PageChoices& choices = {});
 
 /// A program for Node (18 or later) that writes each figure to a folder, its first argument, as `format`: "svg" or "csv";
 /// or a file "error" that says why it could not.

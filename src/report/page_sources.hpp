@@ -23,6 +23,7 @@ struct PageTables {
   std::vector<std::string> notes;
   std::vector<std::string> explanations;   ///< notes of runs: why numbers are what they are
   json::Json about = json::Json::array();  ///< what was simulated: [{ "topic", "text" }]
+  json::Json details = json::Json::array();  ///< of single runs, see add_details()
 };
 
 /// `photonrail.results/1`. Throws ConfigError.

@@ -29,6 +29,24 @@ double mean_of(const RlResult& rl, Of of) {
   return sum / static_cast<double>(std::max<std::size_t>(1, middle_steps(rl).size()));
 }
 
+/// Returns means over the middle steps: plain numbers, so that sweeps have them in their table.
+Json mean_json(const RlResult& rl) {
+  const auto seconds = [&](Duration RlStep::*part) {
+    return mean_of(rl, [&](const RlStep& s) { return to_seconds(s.*part); });
+  };
+  const double step = seconds(&RlStep::step);
+  const double tokens = mean_of(rl, [](const RlStep& s) { return s.response_tokens; });
+  return Json{{"step_s", step},
+              {"generation_s", seconds(&RlStep::generation)},
+              {"log_probabilities_s", seconds(&RlStep::log_probabilities)},
+              {"training_s", seconds(&RlStep::training)},
+              {"refit_s", seconds(&RlStep::refit)},
+              {"tail_s", seconds(&RlStep::tail)},
+              {"response_tokens_per_s_gpu", step > 0.0 ? tokens / step / rl.ranks : 0.0},
+              {"slot_use", mean_of(rl, [](const RlStep& s) { return s.slot_use; })},
+              {"staleness", mean_of(rl, [](const RlStep& s) { return s.staleness; })}};
+}
+
 }  // namespace
 
 Json rl_json(const RlResult& rl) {
@@ -56,6 +74,7 @@ Json rl_json(const RlResult& rl) {
   Json depths = Json::array();
   for (const auto& [calls, hits] : rl.hits_by_depth) depths.push_back(share_of(hits, calls));
   return Json{{"samples", rl.samples},
+              {"mean", mean_json(rl)},
               {"steps", std::move(steps)},
               {"staleness", std::move(staleness)},
               {"made_again", rl.made_again},

@@ -4,6 +4,7 @@
 #include "json/seal.hpp"
 #include "json/text.hpp"
 #include "report/facts.hpp"
+#include "report/page_details.hpp"
 #include "report/page_sources.hpp"
 #include "report/result_json.hpp"
 #include "report/text.hpp"
@@ -19,6 +20,7 @@ using json::JsonReader;
 
 constexpr std::string_view kResultSchema = "photonrail.result/1";
 constexpr double kAny = std::numeric_limits<double>::max();
+constexpr std::size_t kMaxDetails = 16;
 constexpr const char* kHint = "it must be what `photonrail run --out` wrote";
 
 // Every number that is in no array, by its path with dots, as in the database of a sweep.
@@ -99,6 +101,7 @@ std::string add_result(const Json& root, const std::filesystem::path& file, Page
     for (const auto& [path, value] : numbers_of_quantiles(*quantiles)) tables.points.column(path, "metric").set(row, value);
   }
   add_choices(root, row, tables.points);
+  if (tables.details.size() < kMaxDetails) add_details(root, name, file.parent_path(), tables.details);
   add_windows(windows, row, tables.windows);
   if (const Json* const simulated = root.find("simulated")) {
     const Json facts = facts_of(*simulated, {});  // must outlive the loop

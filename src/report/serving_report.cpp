@@ -3,6 +3,7 @@
 #include "core/counted.hpp"
 #include "photonrail/report.hpp"
 #include "report/text.hpp"
+#include "serving/metrics.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -249,7 +250,9 @@ std::string requests_csv(const ServingResult& result) {
   std::string text =
       "number,arrival_ms,class,restarts,prompt_tokens,output_tokens,cached_tokens,preemptions,prefill_engine,decode_engine,"
       "scheduled_ms,"
-      "prefilled_ms,sent_ms,delivered_ms,decoding_ms,first_ms,last_ms,ttft_ms,tpot_ms,e2e_ms,longest_gap_ms\n";
+      "prefilled_ms,sent_ms,delivered_ms,decoding_ms,first_ms,last_ms,ttft_ms,tpot_ms,e2e_ms,longest_gap_ms";
+  for (int p = 0; p < kTtftPartCount; ++p) text += ",part_" + std::string(name(static_cast<TtftPart>(p))) + "_ms";
+  text += "\n";
   for (const ServedRequest& r : result.requests) {
     text += std::to_string(r.number) + "," + ms(r.arrival);
     text += "," + (result.classes.empty() ? std::string() : result.classes[r.request_class].name) + "," +
@@ -261,7 +264,9 @@ std::string requests_csv(const ServingResult& result) {
       text += "," + ms(time);
     const double tpot = r.output > 1 ? to_seconds(r.last - r.first) * 1e3 / (r.output - 1.0) : 0.0;
     text += number(",%.6f", to_seconds(r.first - r.arrival) * 1e3) + (r.output > 1 ? number(",%.6f", tpot) : ",") +
-            number(",%.6f", to_seconds(r.last - r.arrival) * 1e3) + number(",%.6f\n", to_seconds(r.longest_gap) * 1e3);
+            number(",%.6f", to_seconds(r.last - r.arrival) * 1e3) + number(",%.6f", to_seconds(r.longest_gap) * 1e3);
+    for (const Duration part : serving::ttft_parts(r)) text += number(",%.6f", to_seconds(part) * 1e3);
+    text += "\n";
   }
   return text;
 }

@@ -104,19 +104,6 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
-std::string preformatted(const std::string& text) {
-  constexpr double kLetter = 0.61;  // width of a letter of a monospaced font, of its size
-  std::size_t widest = 1;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    widest = std::max(widest, columns(std::string_view(text).substr(at, end - at)));
-    at = end + 1;
-  }
-  const double share = 96.0 / (kLetter * static_cast<double>(widest));  // of the width of the window, percent
-  return "<pre style=\"overflow-x:auto;font-size:clamp(8px," + number("%.3f", share) + "vw,13px)\">" + escaped(text) +
-         "</pre>\n";
-}
-
 std::string number(const char* format, double value) {
   char text[64];
   std::snprintf(text, sizeof text, format, value);

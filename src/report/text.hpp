@@ -9,6 +9,8 @@
 
 namespace photonrail::report {
 
+inline constexpr std::size_t kTerminalColumns = 80;  ///< what every table fits
+
 [[nodiscard]] std::size_t columns(std::string_view utf8);
 [[nodiscard]] std::string pad_left(std::string_view text, std::size_t width);
 [[nodiscard]] std::string pad_right(std::string_view text, std::size_t width);
@@ -21,6 +23,13 @@ namespace photonrail::report {
 /// they do.
 [[nodiscard]] std::vector<std::string> fit_apart(const std::vector<std::string>& names, std::size_t width);
 
+/// Rows of cells as columns, two blanks apart: the first flush left, the others right; the first row is the head. Where
+/// they are wider than `width`, names of the first column lose their front; what is still too wide is turned, each row a
+/// column, or comes in blocks of columns below each other, whichever takes fewer lines; one or two rows are turned.
+/// REQUIRES: rows are equally long.
+[[nodiscard]] std::string in_columns(const std::vector<std::vector<std::string>>& rows,
+                                     std::size_t width = kTerminalColumns);
+
 struct Unit {
   const char* name;
   double size;
@@ -31,10 +40,6 @@ struct Unit {
 
 /// The text as it stands in HTML and SVG, in an attribute too.
 [[nodiscard]] std::string escaped(std::string_view text);
-
-/// Lines of equal letters for an HTML page, with letters as small as the widest line needs to fit the window, and a scroll
-/// bar where that would be too small to read.
-[[nodiscard]] std::string preformatted(const std::string& text);
 
 /// printf of one number.
 [[nodiscard]] std::string number(const char* format, double value);

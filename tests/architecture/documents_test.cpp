@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t kMaxColumns = 160;
 constexpr std::size_t kMaxWordsOfAPage = 3'500;
 constexpr std::size_t kMaxWordsOfAModel = 800;
+constexpr std::size_t kMaxWordsOfAHowTo = 400;
 constexpr std::size_t kMaxWordsOfTheFrontPage = 1'400;
 constexpr std::size_t kMaxWordsForContributors = 1'200;
 constexpr std::size_t kMaxWordsInAll = 27'000;
@@ -91,6 +92,7 @@ std::size_t limit_of(const std::string& path) {
   if (path == "CONTRIBUTING.md") return kMaxWordsForContributors;
   if (is_validation(path)) return kMaxWordsOfValidation;
   if (is_table_of_keys(path)) return kMaxWordsOfReference;
+  if (path.starts_with("docs/howto/")) return kMaxWordsOfAHowTo;
   return path.starts_with("docs/models/") ? kMaxWordsOfAModel : kMaxWordsOfAPage;
 }
 

@@ -308,8 +308,8 @@ TEST_F(Report, ReadySweepsHaveGoodPages) {
   if (!browser_installed()) GTEST_SKIP() << "THE PAGE IS NOT TESTED: no chromium or no node here";
   const fs::path sweeps = fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/sweeps";
   std::vector<std::string> pages;
-  for (const std::string name :
-       {"nic-rate", "ocs-technologies", "straggler-break-even", "scaling-pp", "slices-against-load"}) {
+  for (const std::string name : {"nic-rate", "ocs-technologies", "straggler-break-even", "scaling-pp",
+                                 "slices-against-load", "serving-delay", "rl-split"}) {
     ASSERT_EQ(run("sweep '" + (sweeps / (name + ".json")).string() + "' --quiet --out " + name).status, 0)
         << read(folder_ / ".err");
     ASSERT_EQ(run("report " + name).status, 0) << read(folder_ / ".err");
@@ -319,6 +319,30 @@ TEST_F(Report, ReadySweepsHaveGoodPages) {
   const std::string page = read(folder_ / "nic-rate/report.html");
   EXPECT_THAT(page, ::testing::HasSubstr(R"("topic":"workload")"));
   EXPECT_THAT(page, ::testing::HasSubstr("port_gb_per_s varied"));
+}
+
+// Served requests and reinforcement learning beside each other; each of them alone, months and slices have no fault at two
+// widths.
+TEST_F(Report, OfServingLearningMonthsAndSlicesIsTheSamePage) {
+  if (!browser_installed()) GTEST_SKIP() << "THE PAGE IS NOT TESTED: no chromium or no node here";
+  const fs::path configs = fs::path(PHOTONRAIL_SOURCE_DIR) / "configs";
+  const auto path = [&](const char* file) { return "'" + (configs / file).string() + "'"; };
+  const auto done = [&](const std::string& arguments) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.status, 0) << arguments << ": " << outcome.err;
+  };
+  const std::string fewer = " --quiet --set /workload/serving/requests/count=300 --set /name=";
+  done("run " + path("serving/quickstart.json") + fewer + "first --out both/1");
+  done("run " + path("serving/quickstart.json") + fewer +
+       "second --out both/2 --set /cluster/rail/switch/reconfiguration_ms=20");
+  done("run " + path("rl/quickstart.json") + " --quiet --set /name=learns --out both/3");
+  done("report both");
+  browse("workloads.mjs", {"both/report.html"});
+  done("goodput " + path("goodput/ocs-technologies.json") + " --seeds 3 --out months");
+  done("allocate " + path("slices/tpu-v4-queue.json") + " --set /jobs/drawn/count=60 --out slices");
+  done("report both/1 -o one.html");
+  done("report both/3 -o three.html");
+  browse("ready.mjs", {"one.html", "three.html", "months/goodput.html", "slices/index.html"}, "4");
 }
 
 TEST_F(Report, SaysWhatIsWrong) {

@@ -4,6 +4,7 @@
 #include "photonrail/report.hpp"
 #include "report/packed.hpp"
 #include "report/page.hpp"
+#include "report/study_results.hpp"
 #include "support/results_fixture.hpp"
 
 #include <gmock/gmock.h>
@@ -108,6 +109,49 @@ TEST_F(PageSources, ADatabaseOfAnotherKindIsRefused) {
               HasSubstr("its schema is \"photonrail.results/2\" (this version reads photonrail.results/1)"));
   change("DROP TABLE meta");
   EXPECT_THAT(error_of([&] { (void)database(); }), HasSubstr("results.db: cannot be read: no such table: meta"));
+}
+
+TEST_F(PageSources, SeriesMayBeAParameterOrSomeOfItsValues) {
+  write_results(folder_, {"controller"}, 4, [](std::size_t i) {
+    const char* const names[] = {"electrical", "opus, on demand", "opus", "on demand"};
+    return FixturePoint{{{"controller", std::string(names[i])}}, 1, {{"makespan_s", 1.0}}, {}, {}};
+  });
+  const auto choices = [&](const std::string& series) {
+    report::PageChoices wanted;
+    wanted.series = series;
+    return ParsedJson::parse(report::read_page_data(folder_, wanted).document)["choices"];
+  };
+  EXPECT_EQ(choices("controller"), ParsedJson({{"series", "controller"}}));
+  EXPECT_EQ(choices("opus")["lines"], ParsedJson({"opus"}));
+  EXPECT_EQ(choices("electrical,opus")["lines"], ParsedJson({"electrical", "opus"}));
+  // A value may have a comma of its own: both ways to read the list give values, and the shorter names come first.
+  EXPECT_EQ(choices("electrical, opus, on demand")["lines"], ParsedJson({"electrical", "opus", "on demand"}));
+  EXPECT_THAT(error_of([&] { (void)choices("opus,nothing"); }), HasSubstr("there is no parameter \"opus,nothing\""));
+}
+
+TEST_F(PageSources, MonthsAndSlicesBecomeRows) {
+  write_file(folder_ / "goodput.json", R"({"scenarios": [
+    {"name": "a", "parameters": {"/reliability/spares": "2"}, "goodput": {"mean": 0.8, "low": 0.7, "high": 0.9},
+     "ettr": {"mean": 0.85}, "shares": {"productive": {"mean": 0.85}, "lost": {"mean": 0.15}}, "step_s": 2}]})");
+  write_file(folder_ / "week.svg", "<svg/>");
+  PageTables months;
+  ASSERT_TRUE(report::read_study_result(folder_, months));
+  const ParsedJson points = read_back(months.points.packed());
+  EXPECT_THAT(cells(points, "spares"), ElementsAre(2.0));
+  EXPECT_THAT(cells(points, "goodput.share"), ElementsAre(0.8));
+  EXPECT_THAT(cells(points, "goodput.lost_share"), ElementsAre(0.15));
+  EXPECT_EQ(months.details.size(), 1u);
+  const fs::path other = folder_ / "slices";
+  fs::create_directories(other);
+  write_file(other / "result.json", R"({"schema": "photonrail.allocation_result/1", "name": "pod", "streams": [
+    {"policy": "p", "order": "fifo", "utilisation": 0.5, "mean_waiting_s": 3}], "waste": [{"domain": "d"}]})");
+  PageTables slices;
+  ASSERT_TRUE(report::read_study_result(other, slices));
+  EXPECT_THAT(cells(read_back(slices.points.packed()), "utilisation"), ElementsAre(0.5));
+  EXPECT_THAT(slices.notes, ElementsAre("result.json also has waste"));
+  PageTables none;
+  write_file(other / "result.json", "{}");
+  EXPECT_FALSE(report::read_study_result(other, none));
 }
 
 RunResult result(const std::string& name, std::uint64_t seed) {

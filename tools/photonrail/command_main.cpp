@@ -137,6 +137,9 @@ void add_sweep(CLI::App& app, SweepCommandOptions& options, SweepFolderOptions& 
   command->add_option("--memory", options.memory_bytes, "What they may need together, as 8GB (80 % of the machine)")
       ->transform(CLI::AsSizeValue(true));
   auto* shard = command->add_option("--shard", options.shard, "Only every N-th point, from the I-th")->type_name("I/N");
+  command->add_option("--point-limit", options.point_limit_s, "Processor time of a point, which fails beyond it (any)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.001, 1e9));
   command->add_flag("--retry-failed", options.retry_failed, "Run points anew that failed")->excludes(shard);
   command->add_flag("--quiet", options.quiet, "No progress; only the path of what was written");
   add_slurm(*command, options);
@@ -242,8 +245,22 @@ void add_calibrate(CLI::App& app, CalibrateOptions& options, RowsOptions& rows, 
 }
 
 void add_cost(CLI::App& app, CostOptions& options, const Registries& known) {
-  CLI::App* command = app.add_subcommand("cost", "Price the network of a scenario, or of so many GPUs");
-  auto* scenario = add_input(*command, "SCENARIO.json", options.scenario, "A scenario file (none: see --gpus)");
+  CLI::App* command = app.add_subcommand("cost", "Price a scenario's network, or what was run");
+  auto* scenario =
+      add_input(*command, "SCENARIO.json", options.scenario, "A scenario file, or a folder of results (none: see --gpus)");
+  const auto add_price = [&](const char* name, double& value, const char* help) {
+    command->add_option(name, value, help)
+        ->type_name("X")
+        ->check(CLI::Range(0.0, 1e15))
+        ->group("Of results")
+        ->needs(scenario);
+  };
+  add_price("--gpu-usd", options.prices.prices.gpu_usd, "A GPU with its NIC, bought");
+  add_price("--server-usd", options.prices.prices.server_usd, "A server without its GPUs, bought");
+  add_price("--gpu-hour-usd", options.prices.prices.gpu_hour_usd, "A GPU for an hour, rented with its server");
+  add_price("--usd-per-kwh", options.prices.prices.usd_per_kwh, "Energy of network and GPUs");
+  add_price("--years", options.prices.prices.years, "Over which what is bought is paid (4)");
+  add_price("--tokens", options.prices.tokens, "Of a whole run, for its cost and days");
   command->add_option("--catalogue", options.catalogue, "Prices: a name of `list catalogues`, or a file")
       ->type_name("NAME|FILE");
   command->add_option("--rule", options.rule, "physical, or opus_artifact as published (physical)")->type_name("RULE");
@@ -312,7 +329,7 @@ void add_report(CLI::App& app, ReportOptions& options) {
   };
   add("--metric", options.choices.metric, "What the figures show first (the step time)");
   add("--against", options.choices.against, "The parameter along the axis");
-  add("--series", options.choices.series, "The parameter with a line or bar for each of its values");
+  add("--series", options.choices.series, "The parameter with a line for each value, or values of it: a,b");
   command
       ->add_option(
           "--baseline", options.choices.baseline,

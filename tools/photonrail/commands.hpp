@@ -7,6 +7,7 @@
 #include "photonrail/formats/astra.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/simulate.hpp"
+#include "report/cost_report.hpp"
 #include "report/page.hpp"
 
 #include <cstdint>
@@ -79,6 +80,7 @@ struct SweepCommandOptions {
   bool retry_failed = false;
   bool quiet = false;
   SweepLaunchOptions launch;
+  double point_limit_s = 0.0;
   double work_limit_s = kWorkLimit;
   std::vector<std::filesystem::path> plugins;  ///< absolute: their content is part of the hash of the sweep
 };
@@ -180,12 +182,13 @@ void collective_export(const CollectiveOptions& options, const CollectiveRegistr
 void collective_synthesize(const CollectiveOptions& options);
 
 struct CostOptions {
-  std::filesystem::path scenario;  ///< empty: clusters of `gpus`
+  std::filesystem::path scenario;  ///< or a folder of results; empty: clusters of `gpus`
   std::vector<std::string> set;
   std::string catalogue;            ///< empty: the scenario's; without one h200_400g
   std::string rule;                 ///< empty: the scenario's; without one physical
   std::vector<std::uint32_t> gpus;  ///< empty: 512 to 8,192
   bool json = false;
+  report::ResultPrices prices{};  ///< with a folder of results
 };
 void cost(const CostOptions& options, const Registries& known);
 

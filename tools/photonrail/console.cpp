@@ -20,7 +20,7 @@ constexpr std::size_t kMaxWarnings = 10;
 
 int output_width() {
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 100;
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
   return std::clamp<int>(size.ws_col, 60, 200);
 }
 

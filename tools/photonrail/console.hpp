@@ -7,7 +7,7 @@
 
 namespace photonrail::command {
 
-[[nodiscard]] int output_width();         ///< columns of standard output; 100 when it is no terminal
+[[nodiscard]] int output_width();         ///< columns of standard output; 80 when it is no terminal
 [[nodiscard]] bool output_has_colours();  ///< a terminal, and neither NO_COLOR nor TERM=dumb
 [[nodiscard]] bool output_is_terminal();
 [[nodiscard]] bool error_is_terminal();

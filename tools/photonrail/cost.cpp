@@ -51,7 +51,11 @@ std::string of_scenario(const CostOptions& options, const Registries& known) {
 }  // namespace
 
 void cost(const CostOptions& options, const Registries& known) {
-  std::cout << (options.scenario.empty() ? of_clusters(options) : of_scenario(options, known));
+  std::error_code error;
+  const bool results = std::filesystem::is_directory(options.scenario, error);
+  std::cout << (options.scenario.empty() ? of_clusters(options)
+                : results                ? report::cost_of_results(options.scenario, options.prices, options.json)
+                                         : of_scenario(options, known));
 }
 
 }  // namespace photonrail::command

@@ -44,17 +44,32 @@ void add_card(CLI::App& app, CardOptions& options, const Registries& known) {
   write->callback([&options, &known] { card_export(options, known); });
 }
 
-void add_import(CLI::App& app, AstraCommandOptions& options, InfragraphOptions& infragraph, const Registries& known) {
+void add_import(CLI::App& app, FormatOptions& all, const Registries& known) {
+  AstraCommandOptions& options = all.astra;
+  InfragraphOptions& infragraph = all.infragraph;
   CLI::App* read =
       app.add_subcommand("import", "Make a scenario of the inputs of another simulator, or of an infrastructure");
   read->require_subcommand(1);
   CLI::App* command = read->add_subcommand("astra", "Write a scenario from ASTRA-sim's inputs");
-  auto* system = command->add_option("--astra,--system", options.files.system, "Its system file")
-                     ->type_name("SYSTEM.json")
-                     ->required();
+  auto* system = command->add_option("--astra,--system", options.files.system, "Its system file")->type_name("SYSTEM.json");
+  auto* folder = command->add_option("DIR", all.astra_folder, "A folder with all of its files, in place of naming each");
+  folder->excludes(system);
   add_astra(*command, options, system);
   add_out_file(*command, options.out, "Write this file")->required();
-  command->callback([&options] { astra_import(options); });
+  command->callback([&all] {
+    if (all.astra.files.system.empty() && all.astra_folder.empty())
+      throw CLI::RequiredError("DIR, or --system with --network and --workload");
+    all.astra_folder.empty() ? astra_import(all.astra) : import_astra_folder(all.astra, all.astra_folder);
+  });
+
+  CLI::App* model = read->add_subcommand("hf", "Write a training scenario of a model of Hugging Face's");
+  model->add_option("MODEL", all.hf.from, "Its folder, or its config.json")->required();
+  model->add_option("--servers", all.hf.servers, "Servers of 8 GPUs (the fewest that hold it)")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 100'000U));
+  model->add_option("--gpu", all.hf.gpu, "A name of `photonrail list gpus`")->type_name("GPU")->capture_default_str();
+  add_out_file(*model, all.hf.out, "Write this file")->required();
+  model->callback([&all, &known] { import_hf(all.hf, known); });
 
   CLI::App* cluster = read->add_subcommand("infragraph", "Write a scenario on the cluster of an InfraGraph infrastructure");
   add_input(*cluster, "INFRASTRUCTURE.yaml", infragraph.from, "YAML or JSON")->required();
@@ -125,7 +140,7 @@ void add_collective(CLI::App& app, CollectiveOptions& options, const Registries&
 void add_format_commands(CLI::App& app, FormatOptions& options, const Registries& known) {
   add_trace(app, options.trace, known);
   add_card(app, options.card, known);
-  add_import(app, options.astra, options.infragraph, known);
+  add_import(app, options, known);
   add_import_traces(app, options, known);
   add_collective(app, options.collective, known);
 }

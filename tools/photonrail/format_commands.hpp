@@ -18,6 +18,17 @@ struct ImportTraceOptions {
 /// Writes a scenario of recorded traces, and says what it guessed. Throws ConfigError.
 void import_trace(const ImportTraceOptions& options, const Registries& known);
 
+/// Writes a training scenario of a model of Hugging Face's, on as many GPUs as it needs. Throws ConfigError.
+struct ImportHfOptions {
+  std::filesystem::path from{};  ///< a folder with a config.json, or the file
+  std::filesystem::path out{};
+  std::uint32_t servers = 0;  ///< 0: the fewest that hold it
+  std::string gpu = "h100";
+};
+void import_hf(const ImportHfOptions& options, const Registries& known);
+/// The same of ASTRA-sim's files in a folder, which their names tell where `options` does not.
+void import_astra_folder(AstraCommandOptions options, const std::filesystem::path& folder);
+
 /// Holds what the commands of this file parse into.
 struct FormatOptions {
   ImportTraceOptions import_chakra{};
@@ -25,6 +36,8 @@ struct FormatOptions {
   TraceOptions trace;
   CardOptions card;
   AstraCommandOptions astra;
+  std::filesystem::path astra_folder{};
+  ImportHfOptions hf;
   InfragraphOptions infragraph;
   CollectiveOptions collective;
 };

@@ -123,7 +123,7 @@ void import_trace(const ImportTraceOptions& options, const Registries& known) {
   if (!asked) scenario.guesses.push_back(core::counted(gpus, "GPU") + " a server (--gpus-per-server)");
   scenario.guesses.push_back("rank r is GPU r: ranks fill servers in order (/placement)");
   scenario.guesses.push_back("H100s, 450 GB/s inside a server, a NIC of 50 GB/s a GPU, electrical rails (/cluster)");
-  scenario.guesses.push_back("groups inside a server are tp, along a rail dp, sends pp (/workload)");
+  scenario.guesses.push_back("dimensions of groups by places, strides and operations; sends are pp (/workload)");
   write_file(options.out, text_of_import(scenario, gpus));
   std::cout << "wrote " << options.out.string() << ": " << core::counted(scenario.ranks, "rank") << ", "
             << dimensions_text(read) << "\nguessed:\n";

@@ -118,6 +118,7 @@ struct SweepOptions {
   std::uint64_t memory_bytes = 0;   ///< what the runs in flight may need together, by estimate; 0: 80 % of the machine
   std::optional<Shard> shard;       ///< its points only, into a file of its own; merge_sweep() takes them in
   bool retry_failed = false;        ///< run points anew that are recorded as failed
+  double point_limit_s = 0.0;       ///< processor time of one point, which fails beyond it; 0: any
   double work_limit_s = 0.0;        ///< refuses, by ConfigError, points that take longer together by estimate; 0: any
   const std::atomic<bool>* stop = nullptr;  ///< becomes true: end soon; what is in flight is lost
 };

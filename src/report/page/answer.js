@@ -2,8 +2,9 @@
 import { stretchesBelow } from './break_even.js';
 import { element } from './dom.js';
 import { formatShare, formatValue, isShare, quantityOf, unitOf } from './format.js';
-import { allRows, compare, FASTEST, heldText, isTime, matchingRows } from './selection.js';
+import { allRows, compare, FASTEST, heldText, isLessBetter, isTime, matchingRows } from './selection.js';
 import { mean } from './statistics.js';
+import { judgedWhole, largestParts } from './workloads.js';
 
 const MOST_ROWS = 10;
 const SAME = 1e-4;      // designs that differ by less are equally good
@@ -18,14 +19,21 @@ const meanOf = (table, name, rows) => {
   return values.length > 0 ? mean(values) : NaN;
 };
 
-/** What takes most of the time of a rank, mean of these rows: "compute 71 %, dp exposed 20 %"; '' where that is not known. */
+const share = ({ label, share: of }) => `${label} ${formatShare(of, 2).replace(' ', '\u00a0')}`;
+
+/** What takes most of the time of a rank (of served requests: of the time to the first token; of reinforcement learning: of a step), mean of these rows: "compute 71 %, dp exposed 20 %"; '' where that is not known. */
 export function bindingOf(table, rows) {
+  const whole = judgedWhole(table);
+  return whole ? largestParts(table, rows, whole).slice(0, 2).filter((part) => part.share > 0.005).map(share).join(', ') : bindingOfRanks(table, rows);
+}
+
+function bindingOfRanks(table, rows) {
   const parts = BINDING.map(([name, label]) => ({ label, seconds: meanOf(table, name, rows) })).filter(({ seconds }) => seconds > 0);
   const whole = ['compute', 'exposed_communication', 'reconfiguration_wait', 'peer_wait', 'detection', 'idle']
     .map((part) => meanOf(table, `per_rank_mean_s.${part}`, rows)).filter((seconds) => seconds > 0).reduce((sum, seconds) => sum + seconds, 0);
   if (whole === 0) return '';
   const largest = parts.sort((a, b) => b.seconds - a.seconds).slice(0, 2).filter(({ seconds }) => seconds > 0.005 * whole);
-  return largest.map(({ label, seconds }) => `${label} ${formatShare(seconds / whole, 2).replace(' ', '\u00a0')}`).join(', ');
+  return largest.map(({ label, seconds }) => share({ label, share: seconds / whole })).join(', ');
 }
 
 // The value along the axis at which the designs lie furthest apart.
@@ -79,7 +87,7 @@ export function designsOf(table, rows, selection) {
 // Where another design is best, in words: "ring up to 5 ms, stragglar from 10 ms on"; '' where one is best everywhere.
 function winnersAlong({ series, xs, numeric }, selection, text) {
   if (!numeric || xs.length < 2) return '';
-  const better = isTime(selection.metric) ? (a, b) => a < b : (a, b) => a > b;
+  const better = isLessBetter(selection.metric) ? (a, b) => a < b : (a, b) => a > b;
   const stretches = [];
   for (const x of xs) {
     const there = series.flatMap(({ name, points }) => points.filter((point) => point.x === x).map((point) => ({ name, value: point.mean })));
@@ -100,7 +108,7 @@ function winnersAlong({ series, xs, numeric }, selection, text) {
 const namesOf = (designs, text) => designs.map(({ name }) => text(name)).join(' and ');
 
 function sentenceOf({ best, others, base, metric, text, where }) {
-  const less = isTime(metric);
+  const less = isLessBetter(metric);
   const value = `${quantityOf(metric)} ${formatValue(best[0].value, metric)}`;
   const head = best.length > 1 ? `${best.length > 3 ? `${best.length} designs` : namesOf(best, text)} are equally good${where}: ${value}` : `${text(best[0].name)} is best${where}: ${value}`;
   const of = base && !best.includes(base) ? base : undefined;
@@ -112,13 +120,13 @@ function sentenceOf({ best, others, base, metric, text, where }) {
 /** { title, held, note, head, rows: [{ cells, winner }] }; undefined where there are not two designs to compare. */
 export function answerOf({ table, rows = allRows(table), selection }) {
   const { metric } = selection;
-  if (metric === undefined || !(isTime(metric) || isShare(metric))) return undefined;
+  if (metric === undefined || !(isTime(metric) || isShare(metric) || metric === 'goodput.steps_per_day')) return undefined;
   if (table.get(selection.series || selection.x)?.role !== 'parameter') return undefined;
   const { designs, at } = designsOf(table, rows, selection);
   if (designs.length < 2) return undefined;
   const parameter = selection.series || selection.x;
   const text = (name) => (typeof name === 'string' ? name : `${quantityOf(parameter)} ${formatValue(name, parameter)}`);
-  const order = [...designs].sort((a, b) => (isTime(metric) ? a.value - b.value : b.value - a.value));
+  const order = [...designs].sort((a, b) => (isLessBetter(metric) ? a.value - b.value : b.value - a.value));
   const best = order.filter(({ value }) => Math.abs(value - order[0].value) <= SAME * Math.abs(order[0].value));
   const base = designs.find(({ name }) => name === selection.baseline);
   const shown = order.slice(0, MOST_ROWS);
@@ -131,7 +139,7 @@ export function answerOf({ table, rows = allRows(table), selection }) {
     ['within 1 % up to', (design) => (design === base ? '–' : breakEvenOf(table, rows, selection, design.name)?.text ?? '')],
     ['cost', (design) => formatValue(meanOf(table, 'cost.usd', design.rows), 'usd')],
     ['power', (design) => formatValue(meanOf(table, 'cost.power_w', design.rows), 'power_w')],
-    ['most of its time', (design) => bindingOf(table, design.rows)],
+    [judgedWhole(table) ? `most of ${quantityOf(judgedWhole(table).whole)}` : 'most of its time', (design) => bindingOf(table, design.rows)],
   ].map(([name, of]) => ({ name, cells: shown.map(of) })).filter(({ cells }) => cells.some((cell) => cell !== '' && cell !== '–'));
   const where = at === undefined ? '' : ` at ${quantityOf(selection.x)} ${formatValue(at, selection.x)}`;
   return {

@@ -90,12 +90,12 @@ export const hasBreakdown = (table) => PARTS.every(([part]) => partColumn(table,
 // A number without a unit says of what it is.
 const namedValue = ({ name, numeric, values }, row) => (numeric && !unitOf(name) ? `${labelOf(name)} ` : '') + formatValue(values[row], name);
 
-/** The rows of the selection by what tells them apart: Map of "opus, 10 ms" -> rows. */
-export function groupsOf(table, rows, selection) {
+/** The rows of the selection that have `measured`, by what tells them apart: Map of "opus, 10 ms" -> rows. */
+export function groupsOf(table, rows, selection, measured = partColumn(table, 'compute')) {
   const named = [selection.series, selection.x].filter(Boolean).map((name) => table.get(name));
   const groups = new Map();
   for (const row of matchingRows(table, rows, selection.fixed)) {
-    if (Number.isNaN(partColumn(table, 'compute').values[row])) continue;
+    if (Number.isNaN(measured.values[row])) continue;
     const key = named.filter((column) => !Number.isNaN(column.values[row])).map((column) => namedValue(column, row)).join(', ');
     groups.set(key, [...(groups.get(key) ?? []), row]);
   }
@@ -105,7 +105,7 @@ export function groupsOf(table, rows, selection) {
 /** The axis of names down the side, as wide as they need but for a third of the figure, and the slider beside many of them. */
 export function sideAxis(names, width) {
   return { type: 'category', inverse: true, data: names, axisTick: { show: false },
-    axisLabel: { width: Math.min(Math.max(80, ...names.map(textWidth)), width / 3), overflow: 'break', lineHeight: 13, fontSize: 11.5 } };
+    axisLabel: { width: Math.min(Math.max(80, ...names.map((name) => 1.15 * textWidth(name))), width / 3), overflow: 'break', lineHeight: 13, fontSize: 11.5 } };
 }
 
 export const sideZoom = (count) => (count <= MOST_BARS ? [] : [

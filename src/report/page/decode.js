@@ -68,10 +68,10 @@ function subset(table, keeps) {
   return { table: { rows: rows.length, columns, get: (name) => byName.get(name) }, numbers: new Map(rows.map((row, i) => [row, i])) };
 }
 
-// The points for which the parameters have the wanted values, or are absent; and their windows.
+// The points for which the parameters have one of the wanted values, or are absent; and their windows.
 function restricted(table, windows, where) {
-  const wanted = Object.entries(where).map(([name, value]) => [table.get(name).values, value]);
-  const points = subset(table, (row) => wanted.every(([values, value]) => values[row] === value || Number.isNaN(values[row])));
+  const wanted = Object.entries(where).map(([name, values]) => [table.get(name).values, values]);
+  const points = subset(table, (row) => wanted.every(([values, list]) => list.includes(values[row]) || Number.isNaN(values[row])));
   const rows = windows.get('row')?.values;
   const kept = subset(windows, (row) => points.numbers.has(rows[row])).table;
   const column = kept.get('row');
@@ -79,14 +79,21 @@ function restricted(table, windows, where) {
   return { table: points.table, windows: kept };
 }
 
-/** The document of a page with its tables unpacked; `where`: what all of its points have in common, by --where. */
+// The distinct values of a column that is packed by codes.
+const packedValues = (packed, name) => packed.columns.find((column) => column.name === name)?.data.values ?? [];
+
+/** The document of a page with its tables unpacked; `where`: what all of its points have in common, by --where; with the lines of --series alone. */
 export async function decodeDocument(document) {
   const traces = await Promise.all(document.traces.map(async (trace) => {
     const spans = await decodeTable(trace.spans);
     return { ...trace, spans, kinds: [...new Set(spans.get('kind').values)] };
   }));
-  const where = document.choices.where ?? {};
+  const { series, lines, baseline, where: conditions = {} } = document.choices;
+  const where = Object.fromEntries(Object.entries(conditions).map(([name, value]) => [name, [value]]));
+  // The baseline stays beside the lines that were asked for.
+  const base = packedValues(document.table, series).find((value) => value !== null && String(value) === baseline);
+  if (lines) where[series] = base === undefined || lines.includes(base) ? lines : [base, ...lines];
   const whole = { table: await decodeTable(document.table), windows: await decodeTable(document.windows) };
   const { table, windows } = Object.keys(where).length > 0 ? restricted(whole.table, whole.windows, where) : whole;
-  return { ...document, table, windows: { ...windows, ranges: rangesOf(windows) }, traces, where: heldText(where) };
+  return { ...document, table, windows: { ...windows, ranges: rangesOf(windows) }, traces, where: heldText(conditions) };
 }

@@ -38,10 +38,13 @@ export function labelOf(name) {
 // Quantities that names alone do not say.
 const QUANTITIES = { steady_iteration_s: 'step time', iteration_s: 'step time', 'iteration_s.0': 'first step',
   reconfiguration_ms: 'OCS reconfiguration delay', reconfiguration_us: 'OCS reconfiguration delay', port_gb_per_s: 'rate of a NIC port',
-  'goodput.share': 'goodput', mfu: 'model FLOPs utilisation' };
+  'goodput.share': 'goodput', mfu: 'model FLOPs utilisation', 'goodput.steps_per_day': 'steps a day', per_s: 'arrival rate', engines: 'generation engines' };
 
 /** A quantity for people: "/cluster/rail/reconfiguration_ms" is "OCS reconfiguration delay"; else labelOf(). */
 export function quantityOf(name) {
+  const [, time, of] = /^serving\.(ttft|tpot|itl|e2e)_s\.(p\d+|mean|most)$/.exec(name) ?? [];
+  if (time) return of === 'mean' ? `mean ${time.toUpperCase()}` : `${time.toUpperCase()}, ${of}`;
+  if (name.startsWith('rl.mean.')) return name === 'rl.mean.step_s' ? 'RL step' : labelOf(name.slice('rl.mean.'.length));
   return QUANTITIES[name] ?? QUANTITIES[name.split('/').at(-1)] ?? labelOf(name);
 }
 
@@ -57,7 +60,7 @@ export function axisUnit(name, values) {
 }
 
 /** Whether a name is of a part of a whole, from 0 to 1: "reconfigurations.hidden_share", "mfu". */
-export const isShare = (name) => /(^|[._])(share|mfu|utilisation|utilization)$/.test(name);
+export const isShare = (name) => /(^|[._])(share|mfu|utilisation|utilization|slot_use|host_availability)$/.test(name);
 
 function digits(value, most) {
   return Number(value.toPrecision(most)).toString();

@@ -3,7 +3,8 @@ import { Answer, answerOf } from './answer.js';
 import { Card } from './card.js';
 import { windowsFigure } from './charts.js';
 import { decodeDocument } from './decode.js';
-import { choice, element, finder } from './dom.js';
+import { detailFigures, picturesOf } from './details.js';
+import { choice, download, element, finder } from './dom.js';
 import { assumeWideTexts } from './echarts.js';
 import { facetOf, figureFiles, named, pointWithWindows, tableFigures } from './figures.js';
 import { formatValue, labelOf } from './format.js';
@@ -30,7 +31,11 @@ class Page {
     if (model.plan) this.addPlan();
     this.answer = model.plan ? { update() {} } : new Answer(main, () => answerOf({ table: model.table, rows: this.rows, selection: this.selection }));
     this.addExplanations();
+    const single = model.table.rows < 2;
+    if (single) this.addDetails();
     this.overTheTable = tableFigures(model.table, model.plan).map((figure) => this.tableCard(figure));
+    if (!single) this.addDetails();
+    this.addPictures();
     this.row = pointWithWindows(model, this.selection);
     if (this.row !== undefined) this.addWindows();
     if (model.traces.length > 0) this.addTraces();
@@ -106,6 +111,28 @@ class Page {
     const facets = facetsOf(table, this.selection);
     if (facets.length < 2) return [];
     return [choice('a chart for each', facets.map(asOption), facetOf(table, this.selection, this.view), (facet) => this.look({ facet }))];
+  }
+
+  // Figures of single runs; those of a kind of run show the same run.
+  addDetails() {
+    const { details = [] } = this.model;
+    const shown = {};
+    const cards = detailFigures(details).map(({ kind, id, make }) => {
+      const runs = details.filter((detail) => detail.kind === kind);
+      shown[kind] ??= runs.at(-1);
+      const choose = (run) => { shown[kind] = run; for (const card of cards) card.update(); };
+      const controls = () => (runs.length < 2 || id === 'latency' ? [] : [choice('run', runs.map((run) => [run, run.name]), shown[kind], choose)]);
+      return this.card(id, (width) => make({ details, detail: shown[kind], width }), controls);
+    });
+  }
+
+  // Pictures that a command drew, as they are.
+  addPictures() {
+    for (const { id, name, svg } of picturesOf(this.model.details ?? [])) {
+      const button = element('button', { type: 'button', title: 'this picture as SVG', onclick: () => download(`${id}.svg`, svg, 'image/svg+xml') }, 'SVG');
+      const image = element('img', { alt: name, loading: 'lazy', src: URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' })) });
+      this.main.append(element('section', { id, className: 'wide picture' }, element('header', {}, element('h2', {}, name), element('div', { className: 'files' }, button)), image));
+    }
   }
 
   addWindows() {

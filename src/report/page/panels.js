@@ -11,10 +11,10 @@ const MOST_PANELS = 12;
 
 // A chart of each { title, selection }: the option and height of all, and the CSV rows of each.
 function panelsOption({ table, rows, panels, width, sharedY }) {
-  const measured = panels.map(({ title, selection }) => {
+  const measured = panels.map(({ title, selection, line }) => {
     const given = compare(table, rows, selection);
     const comparison = { ...given, series: given.series.map((one) => ({ ...one, name: formatValue(one.name, selection.series) })) };
-    return { title, selection, comparison, measure: measureOf(comparison, selection) };
+    return { title, selection, comparison, line, measure: measureOf(comparison, selection) };
   });
   const made = sharedY ? onOneScale(measured) : measured;
   const inOrder = made.flatMap(({ comparison, measure }) => measure.shown(comparison.series)).sort((a, b) => a.index - b.index);
@@ -29,10 +29,29 @@ function panelsOption({ table, rows, panels, width, sharedY }) {
     tooltip: axisTooltipOf(made),
     xAxis: made.map((one, i) => xAxisOf(one, i, grids[i].width)),
     yAxis: made.map(({ selection, measure }, i) => valueAxis(selection.metric, { log: measure.log, label: '' }, {
-      ...measure.axis, gridIndex: i, nameGap: 0, ...shared(measure) })),
-    series: made.flatMap(({ comparison, selection, measure }, i) => seriesOf(comparison, selection, measure, { xAxisIndex: i, yAxisIndex: i })),
+      ...measure.axis, gridIndex: i, nameGap: 0, ...shared(measure), ...reaching(boundOf(made[i].comparison, made[i].line)) })),
+    series: made.flatMap(({ comparison, selection, measure, line }, i) => withBound(seriesOf(comparison, selection, measure, { xAxisIndex: i, yAxisIndex: i }), boundOf(comparison, line), selection.metric)),
   };
   return { option, height, made };
+}
+
+const FARTHEST = 4;  // times the highest value: a bound beyond it would flatten the lines
+
+// The bound of a metric where it can be drawn beside the values.
+function boundOf({ series }, line) {
+  const { high } = range(series.flatMap(({ points }) => points.map((point) => point.mean)));
+  return line !== undefined && high > 0 && line <= FARTHEST * high ? line : undefined;
+}
+
+// An axis that goes up to the bound.
+const reaching = (bound) => (bound === undefined ? {} : { max: ({ max }) => Math.max(max, bound * 1.1) });
+
+// The bound as a line across the chart.
+function withBound(series, bound, metric) {
+  if (bound === undefined || series.length === 0) return series;
+  const markLine = { silent: true, symbol: 'none', lineStyle: { color: '#c1121f', type: 'dashed', width: 1.4 },
+    label: { formatter: `SLO ${formatValue(bound, metric)}`, color: '#c1121f', position: 'insideStartTop' }, data: [{ yAxis: bound }] };
+  return [{ ...series[0], markLine }, ...series.slice(1)];
 }
 
 // Which lines coincide in which of the charts.
@@ -129,9 +148,9 @@ export function goodputMetrics(table, rows = allRows(table)) {
   return found.filter(([name]) => differs(table, rows, name)).map(([name, title]) => ({ name, title }));
 }
 
-/** A chart for each of the metrics, over the parameter of the comparison. */
+/** A chart for each of the metrics, over the parameter of the comparison; `line` of a metric is a bound that it should keep. */
 export function metricsFigure({ table, rows = allRows(table), selection, metrics, id, title, width = 900 }) {
-  const panels = metrics.map((metric) => ({ title: metric.title, selection: { ...selection, metric: metric.name, baseline: '', logY: undefined } }));
+  const panels = metrics.map((metric) => ({ title: metric.title, line: metric.line, selection: { ...selection, metric: metric.name, baseline: '', logY: undefined } }));
   const { option, height, made } = panelsOption({ table, rows, panels, width, sharedY: false });
   const csv = made.flatMap(({ comparison, selection: own }) => comparisonCsv(comparison, own, 'value').slice(1).map((row) => [own.metric, ...row]));
   const [head] = comparisonCsv(made[0].comparison, made[0].selection, 'value');

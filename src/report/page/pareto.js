@@ -1,7 +1,7 @@
 // Step time against what the cluster costs, and what no other cluster of the same size beats in both.
 import { axis, gridsFor, legendFor, panelTitles, valueAxis } from './axes.js';
 import { lines } from './dom.js';
-import { counted, formatValue, labelOf } from './format.js';
+import { counted, formatValue, labelOf, quantityOf } from './format.js';
 import { lookOf } from './looks.js';
 import { allRows, changes, heldText, matchingRows, pointsOf, stepTimeOf, varyingParameters } from './selection.js';
 import { distinct, paretoFront, spansDecades } from './statistics.js';
@@ -79,7 +79,7 @@ export function paretoFigure({ table, rows = allRows(table), selection, metric, 
   const text = ({ value }) => `${formatValue(value[1], stepTime)} at ${formatValue(value[0], metric.name)}`;
   return {
     id: `pareto-${metric.id}`,
-    title: `${labelOf(stepTime)} against ${nameOf(metric)}, and the Pareto front`,
+    title: `${quantityOf(stepTime)} against ${nameOf(metric)}, and the Pareto front`,
     held: heldText(held),
     note: 'Less of both is better: points with a ring are beaten by none, and none lies left of and below the line.'
       + (sizes.length > 1 ? ' Only clusters of one size that do the same work compare: a chart for each.' : '')

@@ -2,8 +2,9 @@
 import { formatValue, labelOf, unitOf } from './format.js';
 import { distinct, deviation, doubles, mean, range, spansDecades } from './statistics.js';
 
-// The first that every row has is the step time, as RunResult::step_time() has it of one run.
-const STEP_TIMES = ['steady_iteration_s', 'iteration_s.0', 'iteration_s', 'makespan_s'];
+// The first that every row has is the time that designs are judged by: of a training job the step time, as
+// RunResult::step_time() has it of one run, of served requests the time to the first token.
+const STEP_TIMES = ['serving.ttft_s.mean', 'rl.mean.step_s', 'steady_iteration_s', 'iteration_s.0', 'iteration_s', 'makespan_s'];
 const MOST_SERIES = 24;  // as many as can be told apart
 const BASELINE = /(^|[^a-z])(electrical|baseline|reference)([^a-z]|$)/i;
 
@@ -69,11 +70,24 @@ function candidatesForX(varying, wanted, series) {
   return [...new Set(names)];
 }
 
-/** Whether a metric is a time, of which less is better: "makespan_s", "iteration_s.0". */
+/** Whether a metric is a time: "makespan_s", "iteration_s.0". */
 export const isTime = (metric) => unitOf(metric ?? '')?.symbol === 's';
+/** Whether less of a metric is better: of a time, and of what is wasted, refused or stranded. */
+export const isLessBetter = (metric) => isTime(metric) || /(^|[._])(wasted|refused|stranded|lost|blocked)/.test(metric ?? '');
+
+const STEPS_A_DAY = 'goodput.steps_per_day';
+
+// Of months of jobs whose steps take other times the share of productive time says little: steps a day do.
+function hasOtherSteps(table) {
+  const { low, high } = range([...(table.get('goodput.step_s')?.values ?? [])].filter((value) => !Number.isNaN(value)));
+  return table.get(STEPS_A_DAY)?.role === 'metric' && high > 1.001 * low;
+}
+
+/** The metric that is shown first: goodput (steps a day where steps take other times) or utilisation where the table has them, else the time that designs are judged by. */
+export const mainMetricOf = (table) => (hasOtherSteps(table) ? STEPS_A_DAY : undefined) ?? ['goodput.share', 'utilisation', 'goodput_share', 'refused_share', 'wasted_share'].find((name) => table.get(name)?.role === 'metric') ?? stepTimeOf(table);
 
 // The value that the others are compared with where none was asked for: one that says so by its name, else, over a numeric
-// axis, the first of two names.
+// axis of times, as delays are, the first of two names.
 function defaultBaseline(table, { metric, x, series }) {
   if (!isTime(metric)) return '';
   const column = table.get(series || x);
@@ -81,7 +95,7 @@ function defaultBaseline(table, { metric, x, series }) {
   const names = distinct(column.values).filter((value) => typeof value === 'string');
   const named = names.find(isBaselineName);
   if (named !== undefined) return names.length > 1 ? named : '';
-  return series && names.length === 2 && table.get(x)?.numeric ? names[0] : '';
+  return series && names.length === 2 && table.get(x)?.numeric && isTime(x) ? names[0] : '';
 }
 
 // Bars of which some are ten times as high as others are compared with the fastest.
@@ -105,7 +119,7 @@ export function defaultSelection(table, wanted = {}) {
   if (wanted.baseline !== undefined && series === undefined) {
     series = wanted.x === undefined && varying.length > 1 ? varying.find(({ values }) => values.some(isBaseline))?.column.name : '';
   }
-  const metric = wanted.metric ?? (table.get('goodput.share') ? 'goodput.share' : stepTimeOf(table));
+  const metric = wanted.metric ?? mainMetricOf(table);
   const complete = (x) => {
     const chosen = { metric, x, series: series ?? (table.get(x) ? defaultSeries(table, varying, x) : '') };
     const bases = varying.find(({ column }) => column.name === (chosen.series || x))?.values ?? [];

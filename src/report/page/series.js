@@ -113,7 +113,7 @@ export function seriesOf(comparison, selection, measure, axes = {}) {
     // Where a value lies below the axis, the third number has it.
     const data = points.map((point) => [at(point), clamped(point.mean), measure.of(point.mean)]);
     const main = { ...look, ...axes, name, encode: { x: 0, y: 1 }, data: numeric ? withMarks(data, index, look.symbol) : data };
-    if (!numeric && bars === 1 && xs.length <= 8) {
+    if (!numeric && bars === 1 && xs.length <= (axes.xAxisIndex === undefined ? 8 : 4)) {
       main.label = { show: true, position: 'top', formatter: ({ value }) => measure.format(value[2]) };
     }
     const spread = points.filter((point) => point.deviation > 0);

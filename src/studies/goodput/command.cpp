@@ -10,6 +10,7 @@
 #include "photonrail/study/sweep.hpp"
 #include "progress.hpp"
 #include "read.hpp"
+#include "report/page.hpp"
 #include "stop.hpp"
 #include "studies/goodput/report.hpp"
 #include "work_limit.hpp"
@@ -133,14 +134,17 @@ class HistoryLine {
   GoodputProgress shown_;  // of the point that runs
 };
 
-void write_all(const std::filesystem::path& folder, const std::vector<goodput::GoodputRow>& rows,
-               const std::string& title) {
+// Returns the page, where this build has one.
+std::filesystem::path write_all(const std::filesystem::path& folder, const std::vector<goodput::GoodputRow>& rows,
+                                const std::string& title) {
   std::filesystem::create_directories(folder);
   write_file(folder / "goodput.json", goodput::goodput_json(rows));
-  write_file(folder / "goodput.html", goodput::goodput_page(rows, title));
   write_file(folder / "losses.svg", goodput::goodput_losses_svg(rows));
   write_file(folder / "week.svg", goodput::goodput_week_svg(rows));
   if (const std::string lines = goodput::goodput_lines_svg(rows); !lines.empty()) write_file(folder / "goodput.svg", lines);
+  report::PageChoices choices;
+  choices.title = title;
+  return report::write_page(folder, "goodput.html", choices);
 }
 
 }  // namespace
@@ -178,10 +182,12 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
   }
   line.reset();  // the line is erased before anything is printed
   for (const std::string& sentence : damaged) std::cerr << "photonrail: " << sentence << "; what is lost was run again\n";
+  std::filesystem::path page;
   if (!options.out.empty())
-    write_all(options.out, rows, points.size() == 1 ? points[0].scenario.name : options.scenarios[0].stem().string());
+    page =
+        write_all(options.out, rows, points.size() == 1 ? points[0].scenario.name : options.scenarios[0].stem().string());
   std::cout << (options.json ? goodput::goodput_json(rows) : goodput::goodput_table(rows) + "\n" + notes);
-  if (!options.out.empty() && !options.json) std::cout << "wrote " << (options.out / "goodput.html").string() << "\n";
+  if (!options.out.empty() && !options.json) std::cout << "wrote " << (page.empty() ? options.out : page).string() << "\n";
 }
 
 }  // namespace photonrail::command

@@ -189,12 +189,4 @@ std::string goodput_week_svg(const std::vector<GoodputRow>& rows) {
   return figure(y + 48.0, "The first week of the first seed", svg);
 }
 
-std::string goodput_page(const std::vector<GoodputRow>& rows, const std::string& title) {
-  const std::string figures = goodput_lines_svg(rows) + goodput_losses_svg(rows) + goodput_week_svg(rows);
-  return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + report::escaped(title) +
-         "</title></head>\n" + "<body style=\"font-family:sans-serif\">\n<div style=\"max-width:1000px;margin:auto\"><h1>" +
-         report::escaped(title) + "</h1>\n" + figures + "</div>\n" + report::preformatted(goodput_table(rows)) +
-         "</body></html>\n";
-}
-
 }  // namespace photonrail::goodput

@@ -20,25 +20,6 @@ std::string spread(const Estimate& e, const char* format, double unit) {
          report::number(format, e.high * unit) + "]";
 }
 
-// Columns as wide as their longest cell, the first to the left.
-std::string aligned(const std::vector<std::vector<std::string>>& lines) {
-  std::vector<std::size_t> width;
-  for (const auto& line : lines) {
-    width.resize(std::max(width.size(), line.size()), 0);
-    for (std::size_t c = 0; c < line.size(); ++c) width[c] = std::max(width[c], report::columns(line[c]));
-  }
-  std::string text;
-  for (const auto& line : lines) {
-    std::string row;
-    for (std::size_t c = 0; c < line.size(); ++c) {
-      row += c == 0 ? report::pad_right(line[c], width[c]) : "  " + report::pad_left(line[c], width[c]);
-    }
-    row.erase(row.find_last_not_of(' ') + 1);
-    text += row + "\n";
-  }
-  return text;
-}
-
 std::string source_lines(const GoodputSummary& summary) {
   if (summary.sources.empty()) return {};
   std::vector<std::vector<std::string>> lines{
@@ -47,7 +28,7 @@ std::string source_lines(const GoodputSummary& summary) {
     lines.push_back({s.name, std::to_string(s.parts), report::number("%.1f", s.failures), report::number("%.1f", s.on_job),
                      std::to_string(s.gpus_hit), report::number("%.1f", s.gpu_hours_each)});
   }
-  return aligned(lines);
+  return report::in_columns(lines);
 }
 
 Json estimate_json(const Estimate& e) { return Json{{"mean", e.mean}, {"low", e.low}, {"high", e.high}}; }
@@ -123,7 +104,7 @@ std::string goodput_table(const std::vector<GoodputRow>& rows) {
     line.push_back(report::number("%+.0f", worth_gpus(rows.front().summary, s)));
     lines.push_back(line);
   }
-  return aligned(lines) + "\n" + source_lines(rows.front().summary);
+  return report::in_columns(lines) + "\n" + source_lines(rows.front().summary);
 }
 
 std::string goodput_json(const std::vector<GoodputRow>& rows) {

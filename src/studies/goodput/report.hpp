@@ -30,7 +30,5 @@ struct GoodputRow {
 [[nodiscard]] std::string goodput_lines_svg(const std::vector<GoodputRow>& rows);
 /// The first week of each scenario's first seed.
 [[nodiscard]] std::string goodput_week_svg(const std::vector<GoodputRow>& rows);
-/// All figures and the table in one page.
-[[nodiscard]] std::string goodput_page(const std::vector<GoodputRow>& rows, const std::string& title);
 
 }  // namespace photonrail::goodput

@@ -1,5 +1,6 @@
 #include "studies/plan/objective.hpp"
 
+#include "cost/ownership.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -9,15 +10,14 @@ namespace photonrail::plan {
 namespace {
 
 constexpr double kDay = 86400.0;
-constexpr double kYear = 365.0 * kDay;
 constexpr double kTrillion = 1e12;
-constexpr double kJoulesAKwh = 3.6e6;
 
 double usd_a_trillion_tokens(const PlanPrices& prices, const Measured& m) {
   const double steps = kTrillion / m.tokens;
   const double seconds = steps * m.step_s / m.productive;
-  const double usd_a_second = m.gpus * prices.gpu_hour_usd / 3600.0 + m.usd / (prices.network_years * kYear);
-  return seconds * usd_a_second + steps / m.productive * m.energy_j / kJoulesAKwh * prices.usd_per_kwh;
+  const cost::OwnershipPrices own{0.0, 0.0, prices.gpu_hour_usd, prices.usd_per_kwh, prices.network_years};
+  const double usd_a_second = cost::usd_per_second(own, {m.usd, m.gpus, 0.0});
+  return seconds * usd_a_second + cost::usd_of_energy(own, steps / m.productive * m.energy_j);
 }
 
 double value(const Plan& plan, PlanObjective objective, const Measured& m) {

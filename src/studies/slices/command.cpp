@@ -7,6 +7,7 @@
 #include "photonrail/study/slices/study_file.hpp"
 #include "progress.hpp"
 #include "read.hpp"
+#include "report/page.hpp"
 #include "studies/slices/report.hpp"
 #include "studies/slices/slice_map.hpp"
 #include "work_limit.hpp"
@@ -30,13 +31,13 @@ slices::AllocationOutcome outcome_of(const std::filesystem::path& file, const Al
   });
 }
 
-void write_all(const std::filesystem::path& out, const AllocationStudy& study, const slices::AllocationOutcome& outcome,
-               const AllocatorRegistry& known) {
+// Returns the page, where this build has one.
+std::filesystem::path write_all(const std::filesystem::path& out, const AllocationStudy& study,
+                                const slices::AllocationOutcome& outcome, const AllocatorRegistry& known) {
   std::error_code error;
   std::filesystem::create_directories(out, error);
   if (error) throw ConfigError(out.string(), "cannot make the folder: " + error.message(), "choose another for --out");
   write_file(out / "result.json", allocation_json(study, outcome));
-  std::string maps;
   for (const slices::StreamOutcome& stream : outcome.streams) {
     if (stream.order.empty()) continue;
     const std::string stem = stream.policy + "-" + stream.order;
@@ -44,9 +45,8 @@ void write_all(const std::filesystem::path& out, const AllocationStudy& study, c
                                                   stream.policy + ", " + stream.order);
     write_file(out / ("jobs-" + stem + ".csv"), allocation_jobs_csv(study, stream));
     write_file(out / ("map-" + stem + ".svg"), map);
-    maps += map;
   }
-  write_file(out / "index.html", slices::allocation_page(study, outcome, maps));
+  return report::write_page(out, "index.html");
 }
 
 }  // namespace
@@ -56,9 +56,10 @@ void allocate_slices(const AllocateOptions& options, const Registries& registrie
   const AllocationStudy study = slices::read_study(options.file, parse_set(options.set), known);
   admit(work_of(study), options.file.string(), options.work_limit_s);
   const slices::AllocationOutcome outcome = outcome_of(options.file, study, known, registries);
-  if (!options.out.empty()) write_all(options.out, study, outcome, known);
+  std::filesystem::path page;
+  if (!options.out.empty()) page = write_all(options.out, study, outcome, known);
   std::cout << (options.json ? allocation_json(study, outcome) : slices::allocation_text(study, outcome));
-  if (!options.out.empty() && !options.json) std::cout << "wrote " << options.out.string() << "/index.html\n";
+  if (!options.out.empty() && !options.json) std::cout << "wrote " << (page.empty() ? options.out : page).string() << "\n";
   if (outcome.unexpected() > 0) throw CommandError(1, options.file.string() + ": decisions are not as expected");
 }
 

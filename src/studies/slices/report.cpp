@@ -22,24 +22,12 @@ const char* word(RefusalReason reason) { return reason == RefusalReason::kResour
 
 std::string percent(double share) { return report::number("%.2f", 100.0 * share); }
 
-/// Columns of equal width with a head.
+/// A head and rows.
 class Lines {
  public:
   explicit Lines(std::vector<std::string> head) : rows_{std::move(head)} {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  [[nodiscard]] std::string text() const {
-    std::vector<std::size_t> widths(rows_.front().size(), 0);
-    for (const auto& row : rows_) {
-      for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], report::columns(row[c]));
-    }
-    std::string text;
-    for (const auto& row : rows_) {
-      std::string line = report::pad_right(row[0], widths[0]);
-      for (std::size_t c = 1; c < row.size(); ++c) line += "  " + report::pad_left(row[c], widths[c]);
-      text += line + "\n";
-    }
-    return text;
-  }
+  [[nodiscard]] std::string text() const { return report::in_columns(rows_); }
 
  private:
   std::vector<std::vector<std::string>> rows_;
@@ -259,13 +247,6 @@ std::string allocation_text(const AllocationStudy& study, const AllocationOutcom
   std::string text = study.name.empty() ? "" : study.name + "\n\n";
   for (std::size_t i = 0; i < parts.size(); ++i) text += (i == 0 ? "" : "\n") + parts[i];
   return text;
-}
-
-std::string allocation_page(const AllocationStudy& study, const AllocationOutcome& outcome, const std::string& figures) {
-  return "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>" + report::escaped(study.name) +
-         "</title>\n<body style=\"font-family: sans-serif\">\n<h1>" + report::escaped(study.name) + "</h1>\n<p>" +
-         report::escaped(study.why) + "</p>\n" + report::preformatted(allocation_text(study, outcome)) + figures +
-         "</body></html>\n";
 }
 
 }  // namespace photonrail::slices

@@ -11,9 +11,6 @@
 namespace photonrail::slices {
 
 [[nodiscard]] std::string allocation_text(const AllocationStudy& study, const AllocationOutcome& outcome);
-/// The text and the figures of the streams (SVG) as an HTML page.
-[[nodiscard]] std::string allocation_page(const AllocationStudy& study, const AllocationOutcome& outcome,
-                                          const std::string& figures);
 
 /// Share of accelerators that are wasted, in [0, 1], by domain and then by group.
 [[nodiscard]] std::vector<double> wasted_shares(const WasteStudy& study, std::uint64_t seed);

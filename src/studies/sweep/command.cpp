@@ -281,6 +281,7 @@ void sweep(const SweepCommandOptions& options, const Registries& known) {
   run.memory_bytes = options.memory_bytes;
   if (!options.shard.empty()) run.shard = Shard::parse(options.shard);
   run.retry_failed = options.retry_failed;
+  run.point_limit_s = options.point_limit_s;
   if (std::isfinite(options.work_limit_s)) run.work_limit_s = options.work_limit_s;
   run.stop = &signals.stop();
   if (options.launch.launcher == "slurm") return launch(sweep, run, options, known);

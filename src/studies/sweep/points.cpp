@@ -6,6 +6,7 @@
 #include "formats/parallel.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/version.hpp"
+#include "report/text.hpp"
 #include "run/expected_time.hpp"
 #include "studies/goodput/reader.hpp"
 #include "studies/goodput/work.hpp"
@@ -38,6 +39,23 @@ class Stopper : public Observer {
  private:
   const Stop* stop_;
 };
+
+double thread_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// Stops as `stop` does; throws ConfigError where this thread has taken more than `limit_s` since now.
+Stop with_limit(const Stop& stop, double limit_s) {
+  if (!(limit_s > 0.0)) return stop;
+  return [&stop, limit_s, began = thread_seconds()] {
+    if (thread_seconds() - began > limit_s)
+      throw ConfigError("", "takes more than " + report::number("%g s", limit_s) + " of processor time",
+                        "a greater --point-limit, with --retry-failed");
+    return stop();
+  };
+}
 
 // What the tasks of a rank are, for an estimate.
 struct Load {
@@ -168,9 +186,10 @@ std::string ranges(const std::vector<std::uint32_t>& numbers) {
 
 }  // namespace
 
-PointRunner::PointRunner(const Sweep& sweep, const Registries& known)
+PointRunner::PointRunner(const Sweep& sweep, const Registries& known, double point_limit_s)
     : sweep_(&sweep),
       known_(&known),
+      point_limit_s_(point_limit_s),
       base_(config::parse_json(sweep.base, sweep.base_name)),
       studies_(is_study(base_)),
       inputs_(sweep) {}
@@ -331,7 +350,8 @@ void PointRunner::simulate_into(const PointScenario& scenario, const Stop& stop,
   add_goodput(*scenario.months, step, *known_, known_steps_, stop_soon, record);
 }
 
-Record PointRunner::run(std::size_t at, const Stop& stop) const {
+Record PointRunner::run(std::size_t at, const Stop& asked) const {
+  const Stop stop = with_limit(asked, point_limit_s_);
   const auto index = static_cast<std::uint32_t>(at);
   const SweepPoint& point = sweep_->points[index];
   Record record = blank(index);

@@ -25,7 +25,8 @@ using studies::Stopped;
 class PointRunner : public studies::Study<Record> {
  public:
   /// `sweep` and `known`, the controllers and collectives that points may name, must outlive it.
-  PointRunner(const Sweep& sweep, const Registries& known);
+  /// A point that takes more than `point_limit_s` of processor time fails; 0: none does.
+  PointRunner(const Sweep& sweep, const Registries& known, double point_limit_s = 0.0);
 
   /// The estimate of each of `points`, in their order, found by so many threads. Throws ConfigError that lists all that are
   /// no scenarios; Stopped.
@@ -56,6 +57,7 @@ class PointRunner : public studies::Study<Record> {
 
   const Sweep* sweep_;
   const Registries* known_;
+  double point_limit_s_;
   Json base_;
   bool studies_;                       ///< the base is a study of slices
   mutable config::GraphCache graphs_;  ///< locks itself

@@ -83,7 +83,11 @@ void merge_unless_busy(const std::filesystem::path& directory, const Manifest& m
 class Run {
  public:
   Run(const Sweep& sweep, const SweepOptions& options, SweepObserver& observer, const Registries& known)
-      : sweep_(sweep), options_(options), observer_(observer), points_(sweep, known), statuses_(sweep.points.size()) {}
+      : sweep_(sweep),
+        options_(options),
+        observer_(observer),
+        points_(sweep, known, options.point_limit_s),
+        statuses_(sweep.points.size()) {}
 
   SweepSummary in_shard(const Shard& shard) {
     begin_folder(shard);

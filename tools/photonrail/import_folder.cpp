@@ -1,0 +1,102 @@
+// Scenarios from a folder of Hugging Face's or of ASTRA-sim: what it does not say is guessed, and each guess is told.
+#include "commands.hpp"
+#include "core/counted.hpp"
+#include "format_commands.hpp"
+#include "formats/chakra/files.hpp"
+#include "help_commands.hpp"
+#include "photonrail/config.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/report.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace photonrail::command {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint32_t kMostServers = 2048;
+
+// Returns the one file of the folder whose name has `part` and ends as one of `endings`.
+fs::path file_with(const fs::path& folder, const std::string& part, const std::vector<std::string>& endings) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const fs::path& path = entry.path();
+    const bool ends = std::find(endings.begin(), endings.end(), path.extension().string()) != endings.end();
+    if (ends && path.filename().string().find(part) != std::string::npos) found.push_back(path);
+  }
+  if (found.size() > 1)
+    throw ConfigError(folder.string(), "has " + core::counted(found.size(), "file") + " called *" + part + "*",
+                      "name them by options: photonrail import astra --help");
+  return found.empty() ? fs::path{} : found.front();
+}
+
+void require(const fs::path& file, const fs::path& folder, const char* what, const char* option) {
+  if (file.empty())
+    throw ConfigError(folder.string(), "has no " + std::string(what), std::string("name it with ") + option);
+}
+
+}  // namespace
+
+void import_astra_folder(AstraCommandOptions options, const fs::path& folder) {
+  if (!fs::is_directory(folder))
+    throw ConfigError(folder.string(), "is no folder", "a folder with ASTRA-sim's files, or each of them by its option");
+  AstraOptions& files = options.files;
+  if (files.system.empty()) files.system = file_with(folder, "system", {".json"});
+  if (files.network.empty()) files.network = file_with(folder, "network", {".yml", ".yaml"});
+  if (files.remote_memory.empty()) files.remote_memory = file_with(folder, "memory", {".json"});
+  if (files.comm_groups.empty()) files.comm_groups = file_with(folder, "group", {".json"});
+  if (files.workload.empty()) {
+    const auto traces = formats::chakra::traces_in(folder);
+    if (traces.size() == 1) files.workload = folder / traces.begin()->first;
+    if (traces.size() > 1)
+      throw ConfigError(folder.string(), "has " + core::counted(traces.size(), "trace"), "name one with --workload");
+  }
+  require(files.system, folder, "*system*.json", "--system");
+  require(files.network, folder, "*network*.yml", "--network");
+  require(files.workload, folder, "PREFIX.RANK.et", "--workload");
+  astra_import(options);
+  std::cout << "guessed, by the names of files:\n  system " << files.system.filename().string() << ", network "
+            << files.network.filename().string() << ", workload " << files.workload.filename().string() << '\n';
+  if (!files.comm_groups.empty()) std::cout << "  groups " << files.comm_groups.filename().string() << '\n';
+  std::cout << "photonrail run " << options.out.string()
+            << " runs it on rails, without ASTRA-sim's rules; run --astra keeps to\n"
+            << "them, by default those of its congestion-unaware back end (--backend)\n";
+}
+
+void import_hf(const ImportHfOptions& options, const Registries& known) {
+  InitOptions init;
+  init.model = options.from.string();
+  init.gpu = options.gpu;
+  if (const ControllerFactory* policy = known.controllers.first_that_decides()) init.controller = policy->name;
+  std::error_code error;
+  if (!fs::exists(options.from, error))
+    throw ConfigError(options.from.string(), "is not there", "the folder of a model of Hugging Face, or its config.json");
+  std::string text;
+  std::optional<Scenario> read;
+  // This takes the fewest servers that hold the model with its optimizer.
+  for (init.servers = options.servers > 0 ? options.servers : 1; init.servers <= kMostServers; init.servers *= 2) {
+    text = commented_scenario(init, known);
+    read = parse_scenario(text, ".", options.out.string(), {}, known);
+    if (options.servers > 0 || read->infeasible().empty()) break;
+  }
+  if (init.servers > kMostServers)
+    throw ConfigError(options.from.string(), "does not fit " + std::to_string(8 * kMostServers) + " GPUs",
+                      "--servers says how many there are");
+  write_file(options.out, text);
+  std::cout << "wrote " << options.out.string() << ": training on " << core::counted(read->graph.ranks(), "rank")
+            << "\nguessed:\n";
+  if (options.servers == 0)
+    std::cout << "  " << core::counted(init.servers, "server") << ", the fewest on which it fits (--servers)\n";
+  std::cout << "  8 GPUs a server, " << init.gpu << ", 450 GB/s inside it, a NIC of 50 GB/s a GPU (/cluster)\n"
+            << "  how ranks share the model, sequences and batch (/workload/training)\n"
+            << "  optical rails of " << init.switches << " (/cluster/rail), two steps (/run)\n"
+            << "photonrail run " << options.out.string() << " runs it\n";
+}
+
+}  // namespace photonrail::command

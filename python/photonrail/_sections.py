@@ -454,7 +454,8 @@ class Chakra(Section):
     element_bytes: Optional[int] = None
     #: From the GPU model, or as recorded. `"roofline"`, `"trace"`. Default: `"roofline"`.
     compute_time: Optional[str] = None
-    #: Of groups. Inferred, a group inside a server is tp, one along a rail dp; sends are pp. Default: inferred.
+    #: Of groups. Inferred from places, strides and operations: inside a server tp, along a rail dp, FSDP over all ranks
+    #: dp, mostly all-to-alls ep; sends are pp. Default: inferred.
     dimensions: Optional[Dict[str, str]] = None
     more: Optional[Dict[str, Any]] = None
 

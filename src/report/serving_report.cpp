@@ -112,7 +112,7 @@ std::string rate_search_text(const ServingResult::RateSearch& search) {
 std::string row_of(const std::string& name, const TimeSummary& times) {
   std::string line = "  " + pad_right(name, 14);
   for (const Duration time : {times.mean, times.p50, times.p90, times.p95, times.p99, times.most}) {
-    line += pad_left(times.count == 0 ? "-" : to_text(time), 11);
+    line += pad_left(times.count == 0 ? "-" : to_text(time), 10);
   }
   return line + "\n";
 }
@@ -205,7 +205,7 @@ std::string serving_text(const ServingResult& result) {
   text += number("; %.4g requests/s", result.requests_per_s()) +
           number(", %.4g output tokens/s\n", result.output_tokens_per_s());
   text += "  " + pad_right("", 14);
-  for (const char* head : {"mean", "p50", "p90", "p95", "p99", "most"}) text += pad_left(head, 11);
+  for (const char* head : {"mean", "p50", "p90", "p95", "p99", "most"}) text += pad_left(head, 10);
   text += "\n" + row_of("TTFT", result.ttft) + row_of("TPOT", result.tpot) + row_of("ITL", result.itl) +
           row_of("E2E", result.e2e);
   for (int p = 0; p < kTtftPartCount; ++p) {

@@ -351,7 +351,7 @@ Layout lay_out(const Rows& rows, std::size_t width) {
 
 std::string block(const Rows& rows, std::size_t first, std::size_t last, std::size_t column) {
   std::string text = std::string(kLabelColumns, ' ');
-  const std::vector<std::string> names = fit_apart(names_of(rows.runs()), column - 2);
+  const std::vector<std::string> names = fit_apart(names_of(rows.runs()), column - 1);
   for (std::size_t i = first; i < last; ++i) text += pad_left(names[i], column);
   text += "\n";
   for (const Row& row : rows.all()) {

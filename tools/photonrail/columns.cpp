@@ -59,6 +59,18 @@ std::string hung(const std::string& line, std::size_t hang, std::size_t width) {
   return text + rest;
 }
 
+std::string hung_lines(const std::string& text, std::size_t width) {
+  std::string all;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    const std::size_t begin = line.find_first_not_of(' ');
+    all += hung(line, (begin == std::string::npos ? 0 : begin) + 2, width) + "\n";
+    at = end + 1;
+  }
+  return all;
+}
+
 std::string in_columns(const std::vector<std::vector<std::string>>& rows, std::size_t width) {
   constexpr std::size_t kLeft = 6;
   std::size_t last = 0;  // where last cells begin

@@ -14,5 +14,7 @@ namespace photonrail::command {
 [[nodiscard]] std::string in_columns(const std::vector<std::vector<std::string>>& rows, std::size_t width);
 /// One line broken at blanks, so that no line is longer than `width`; those but the first begin with `hang` blanks.
 [[nodiscard]] std::string hung(const std::string& line, std::size_t hang, std::size_t width);
+/// The same for each line of a text, whose further lines begin two blanks behind it.
+[[nodiscard]] std::string hung_lines(const std::string& text, std::size_t width);
 
 }  // namespace photonrail::command

@@ -1,3 +1,4 @@
+#include "columns.hpp"
 #include "commands.hpp"
 #include "console.hpp"
 #include "core/counted.hpp"
@@ -225,14 +226,16 @@ void run_scenarios(const std::vector<Scenario>& scenarios, const RunOptions& opt
     results.push_back(run_one(scenarios[i], options.scenarios[i], folder_of[i], options, known, written));
     if (!options.quiet) warn(results.back().name, results.back().warnings);
   }
+  const auto width = static_cast<std::size_t>(output_width());
   if (!options.quiet) std::cout << to_table(results, output_has_colours(), output_width());
   for (const RunResult& result : results) {
-    if (!options.quiet && result.serving) std::cout << '\n' << result.name << ": " << report::serving_text(*result.serving);
+    if (!options.quiet && result.serving)
+      std::cout << '\n' << hung_lines(result.name + ": " + report::serving_text(*result.serving), width);
   }
   for (std::size_t i = 0; i < results.size() && !options.quiet; ++i) {
-    for (const std::string& line : results[i].choices) std::cout << results[i].name << ": " << line << '\n';
+    for (const std::string& line : results[i].choices) std::cout << hung_lines(results[i].name + ": " + line, width);
     if (const std::string line = line_of_spread(scenarios[i], results[i]); !line.empty()) {
-      std::cout << results[i].name << ": " << line << '\n';
+      std::cout << hung_lines(results[i].name + ": " + line, width);
     }
     if (options.explain) std::cout << operators_text(results[i]);
     std::cout << report::notes_text(results[i].notes, results.size() > 1 ? results[i].name : "", output_width());

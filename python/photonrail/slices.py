@@ -16,6 +16,11 @@ class Allocation:
         self.json = json.loads(answer["json"])
         """The whole result as a dict: `photonrail.allocation_result/1` (docs/models/slices.md)."""
 
+    def _repr_html_(self):
+        parts = ("streams", "refusals", "availability", "waste", "circuits")
+        shown = [(part, getattr(self, part)) for part in parts]
+        return "".join(f"<p><b>{part}</b></p>{frame.to_html(index=False)}" for part, frame in shown if len(frame))
+
     @property
     def streams(self):
         """A row a policy and order: utilisation, goodput and mean_share in [0, 1], makespan_s, mean_waiting_s,

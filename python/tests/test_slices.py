@@ -26,6 +26,7 @@ def test_a_dict_becomes_frames_in_seconds():
     jobs = study.jobs()
     assert list(jobs["start_s"]) == [0, 10, 15] and list(jobs["end_s"]) == [10, 15, 18]
     assert list(jobs["waiting_s"]) == [0, 9, 13] and list(jobs["accelerators"]) == [8, 16, 1]
+    assert "<b>streams</b>" in study._repr_html_() and "bestfit" in study._repr_html_() and "waste" not in study._repr_html_()
     assert study.decisions.empty and study.circuits.empty and study.refusals.empty
 
 

@@ -1,4 +1,4 @@
-// What single runs show beside their row in the table: served requests, and steps of reinforcement learning.
+// This is what single runs show beside their row in the table: served requests, and steps of reinforcement learning.
 #pragma once
 
 #include "json/json.hpp"

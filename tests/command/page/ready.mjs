@@ -10,7 +10,7 @@ const faults = (page) => page.evaluate(() => [...document.querySelectorAll('sect
   if (!series?.some(({ data, links }) => (data?.length ?? 0) + (links?.length ?? 0) > 0)) found.push('is empty');
   const looks = series.filter(({ type, data, lineStyle, name }) => type === 'line' && data.length > 0 && name !== 'Pareto front' && lineStyle?.width > 0)
     .map(({ color, lineStyle, symbol, data, name, xAxisIndex }) => ({ name, look: JSON.stringify([color, lineStyle.type, data.find((item) => item?.symbol)?.symbol ?? symbol, xAxisIndex ?? 0]) }));
-  const bars = series.filter(({ type, data }) => type === 'bar' && data.length > 0).map(({ color, itemStyle, name }) => ({ name, look: `bar ${color} ${itemStyle?.color}` }));
+  const bars = series.filter(({ type, data }) => type === 'bar' && data.length > 0).map(({ color, itemStyle, name, xAxisIndex }) => ({ name, look: `bar ${color} ${itemStyle?.color} ${xAxisIndex ?? 0}` }));
   for (const list of [looks, bars]) {
     const repeated = list.find(({ look }, i) => list.findIndex((other) => other.look === look) < i);
     if (repeated) found.push(`two series look like ${repeated.name}`);

@@ -32,7 +32,8 @@ std::string document_figures(const std::string& document, const std::string& for
 }  // namespace
 
 void bind_figures(py::module_& module) {
-  module.def("folder_figures", &folder_figures, py::arg("folder"), py::arg("figure"), py::arg("format"), py::arg("choices"));
+  module.def("folder_figures", &folder_figures, py::arg("folder"), py::arg("figure"), py::arg("format"),
+             py::arg("choices"));
   module.def("document_figures", &document_figures, py::arg("document"), py::arg("format"));
 }
 

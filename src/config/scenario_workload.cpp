@@ -50,7 +50,8 @@ constexpr Field kChakraFields[] = {
             into<ChakraOptions>(at).dimensions[group] = fields::meaning<kDimensions>(dimension);
           }
         },
-        "Of groups. Inferred from places, strides and operations: inside a server tp, along a rail dp, FSDP over all ranks dp, "
+        "Of groups. Inferred from places, strides and operations: inside a server tp, along a rail dp, FSDP over all ranks "
+        "dp, "
         "mostly all-to-alls ep; sends are pp.")
         .or_else("inferred"),
 };

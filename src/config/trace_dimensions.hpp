@@ -1,4 +1,5 @@
-// This is what the operations of a trace's groups and the strides of their ranks say of their dimension, beyond their places.
+// This is what the operations of a trace's groups and the strides of their ranks say of their dimension, beyond their
+// places.
 #pragma once
 
 #include "photonrail/task_graph.hpp"

@@ -15,8 +15,7 @@ double usd_bought(const OwnershipPrices& prices, const OwnedCluster& cluster) {
 }
 
 double usd_per_second(const OwnershipPrices& prices, const OwnedCluster& cluster) {
-  return cluster.gpus * prices.gpu_hour_usd / kSecondsAnHour +
-         usd_bought(prices, cluster) / (prices.years * kSecondsAYear);
+  return cluster.gpus * prices.gpu_hour_usd / kSecondsAnHour + usd_bought(prices, cluster) / (prices.years * kSecondsAYear);
 }
 
 double usd_of_energy(const OwnershipPrices& prices, double joules) { return joules / kJoulesAKwh * prices.usd_per_kwh; }

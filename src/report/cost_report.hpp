@@ -22,8 +22,8 @@ struct ResultPrices {
   cost::OwnershipPrices prices{};
   double tokens = 0.0;
 };
-/// The rows of a folder of a sweep or of runs side by side, with what a step, 10^12 tokens and a run cost, as a table or as JSON.
-/// Throws ConfigError.
+/// The rows of a folder of a sweep or of runs side by side, with what a step, 10^12 tokens and a run cost, as a table or as
+/// JSON. Throws ConfigError.
 [[nodiscard]] std::string cost_of_results(const std::filesystem::path& folder, const ResultPrices& options, bool json);
 
 /// The lines of the bill, and its sum.

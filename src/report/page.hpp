@@ -53,7 +53,8 @@ struct PageData {
 [[nodiscard]] std::string to_html(const PageData& data);
 
 /// Writes the page of `folder` into it as `name`, and returns its path; nothing, and no file, where this build has no page.
-std::filesystem::path write_page(const std::filesystem::path& folder, const std::string& name, const PageChoices& choices = {});
+std::filesystem::path write_page(const std::filesystem::path& folder, const std::string& name,
+                                 const PageChoices& choices = {});
 
 /// A program for Node (18 or later) that writes each figure to a folder, its first argument, as `format`: "svg" or "csv";
 /// or a file "error" that says why it could not.

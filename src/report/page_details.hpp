@@ -8,8 +8,8 @@
 
 namespace photonrail::report {
 
-/// Appends to `details`, a list, what the result `root` of the run `name` says of served requests ("kind": "serving") and of
-/// reinforcement learning ("rl"), its own or of its jobs. The curves of served requests are those of requests.csv in
+/// Appends to `details`, a list, what the result `root` of the run `name` says of served requests ("kind": "serving") and
+/// of reinforcement learning ("rl"), its own or of its jobs. The curves of served requests are those of requests.csv in
 /// `folder`, where it is there. Throws ConfigError on a damaged requests.csv.
 void add_details(const json::Json& root, const std::string& name, const std::filesystem::path& folder, json::Json& details);
 

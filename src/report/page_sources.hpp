@@ -21,8 +21,8 @@ struct PageTables {
   Table windows;               ///< row, change, length_s, count; in order of row, change and length
   std::size_t failed = 0;
   std::vector<std::string> notes;
-  std::vector<std::string> explanations;   ///< notes of runs: why numbers are what they are
-  json::Json about = json::Json::array();  ///< what was simulated: [{ "topic", "text" }]
+  std::vector<std::string> explanations;     ///< notes of runs: why numbers are what they are
+  json::Json about = json::Json::array();    ///< what was simulated: [{ "topic", "text" }]
   json::Json details = json::Json::array();  ///< of single runs, see add_details()
 };
 

@@ -128,7 +128,7 @@ TEST(WorthOf, AResourceIsTheRunWithItsKeyChanged) {
   const auto ports =
       std::find_if(worth.begin(), worth.end(), [](const Worth& of) { return of.resource->name == "NIC ports"; });
   ASSERT_NE(ports, worth.end());
-  EXPECT_EQ(ports->step, faster.step_time());
+  EXPECT_EQ(ports->measure.value, to_seconds(faster.step_time()));
 }
 
 // Computations alone: each takes 1 / 1.1 of its time, rounded up to the picosecond.

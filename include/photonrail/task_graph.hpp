@@ -18,10 +18,11 @@
 
 namespace photonrail {
 
-/// A dimension of parallelism. `kOther` is traffic of no known dimension.
-enum class Dimension : std::uint8_t { kTp, kCp, kEp, kDp, kPp, kOther };
-inline constexpr int kDimensionCount = 6;
-[[nodiscard]] std::string_view name(Dimension d);  ///< "tp", "cp", "ep", "dp", "pp", "other"
+/// A dimension of parallelism. `kOther` is traffic of no known dimension; kKv: keys and values of requests between engines;
+/// kRefit: new weights to the engines that generate.
+enum class Dimension : std::uint8_t { kTp, kCp, kEp, kDp, kPp, kOther, kKv, kRefit };
+inline constexpr int kDimensionCount = 8;
+[[nodiscard]] std::string_view name(Dimension d);  ///< "tp", "cp", "ep", "dp", "pp", "other", "kv", "refit"
 [[nodiscard]] std::optional<Dimension> dimension_from(std::string_view name);
 
 /// A communicator group. One of two ranks that only carries sends from members[0] to members[1] is `point_to_point`.

@@ -110,8 +110,8 @@ TaskGraph build(const CollectiveWorkload& job) {
   builder.set_demands(calls.source);
   std::vector<RankId> members;
   for (std::uint32_t r = 0; r < job.ranks; ++r) members.emplace_back(r);
-  const CommunicatorId group =
-      builder.add_communicator("all", std::move(members), job.moe ? Dimension::kEp : Dimension::kOther);
+  const Dimension dimension = job.moe ? Dimension::kEp : job.refit ? Dimension::kRefit : Dimension::kOther;
+  const CommunicatorId group = builder.add_communicator("all", std::move(members), dimension);
   const std::string_view called = job.refit ? "refit" : name(job.op);
   std::map<Duration, ProgramId> program_of;  // ranks that arrive together share one
   for (std::uint32_t r = 0; r < job.ranks; ++r) {

@@ -23,7 +23,8 @@ constexpr Field share(std::string_view key) {
 }
 constexpr Field kShareFields[] = {share<Dimension::kTp>("tp"), share<Dimension::kCp>("cp"),
                                   share<Dimension::kEp>("ep"), share<Dimension::kDp>("dp"),
-                                  share<Dimension::kPp>("pp"), share<Dimension::kOther>("other")};
+                                  share<Dimension::kPp>("pp"), share<Dimension::kOther>("other"),
+                                  share<Dimension::kKv>("kv"), share<Dimension::kRefit>("refit")};
 constexpr Section kShares{kShareFields};
 
 constexpr Word<CommLanes> kLanes[] = {{"per_communicator", CommLanes::kPerCommunicator}, {"one", CommLanes::kOne}};

@@ -23,8 +23,9 @@ constexpr Field path(std::string_view key, std::string_view doc) {
 
 constexpr Word<SizeUnit> kSizeUnits[] = {{"bytes", SizeUnit::kBytes}, {"elements", SizeUnit::kElements}};
 constexpr Word<ComputeTime> kComputeTimes[] = {{"roofline", ComputeTime::kRoofline}, {"trace", ComputeTime::kTrace}};
-constexpr Word<Dimension> kDimensions[] = {{"tp", Dimension::kTp}, {"cp", Dimension::kCp}, {"ep", Dimension::kEp},
-                                           {"dp", Dimension::kDp}, {"pp", Dimension::kPp}, {"other", Dimension::kOther}};
+constexpr Word<Dimension> kDimensions[] = {
+    {"tp", Dimension::kTp}, {"cp", Dimension::kCp},       {"ep", Dimension::kEp}, {"dp", Dimension::kDp},
+    {"pp", Dimension::kPp}, {"other", Dimension::kOther}, {"kv", Dimension::kKv}, {"refit", Dimension::kRefit}};
 constexpr Shape kDimension = fields::text_shape(fields::words_of<kDimensions>);
 constexpr Field kChakraFields[] = {
     path<&ChakraOptions::prefix>("prefix", "Files are `PREFIX.RANK.et`, ranks from 0.").must(),

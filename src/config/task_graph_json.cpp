@@ -136,7 +136,7 @@ class GraphReader {
   static Dimension read_dimension(const JsonReader& value) {
     const std::string word = value.string();
     if (const auto dimension = dimension_from(word)) return *dimension;
-    value.fail("unknown dimension \"" + word + "\"", "tp, cp, ep, dp, pp or other");
+    value.fail("unknown dimension \"" + word + "\"", "tp, cp, ep, dp, pp, other, kv or refit");
   }
 
   RankId read_rank(const JsonReader& value) const { return RankId{config::read_index(value, ranks_)}; }

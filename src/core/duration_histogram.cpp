@@ -48,6 +48,16 @@ void DurationHistogram::merge(const DurationHistogram& other) {
   count_ += other.count_;
 }
 
+void DurationHistogram::add_growth(const DurationHistogram& before, std::uint64_t times) {
+  PHOTONRAIL_CHECK(before.buckets_.size() <= buckets_.size());
+  for (std::size_t b = 0; b < buckets_.size(); ++b) {
+    const std::uint64_t old = b < before.buckets_.size() ? before.buckets_[b] : 0;
+    PHOTONRAIL_CHECK(old <= buckets_[b]);
+    buckets_[b] += (buckets_[b] - old) * times;
+  }
+  count_ += (count_ - before.count_) * times;
+}
+
 Duration DurationHistogram::quantile(double p) const {
   PHOTONRAIL_CHECK(count_ > 0);
   if (p <= 0.0) return least_;

@@ -11,19 +11,25 @@ namespace photonrail::execution {
 class Mean {
  public:
   /// `count` durations will be added; at least 1.
-  explicit Mean(std::size_t count) : count_(static_cast<std::int64_t>(count)) {}
+  explicit Mean(std::size_t count = 1) : count_(static_cast<std::int64_t>(count)) {}
 
   /// `times` durations of the same length.
-  void add(Duration d, std::int64_t times = 1) {
-    whole_ += d / count_ * times;
-    rest_ += d % count_ * times;
+  void add(Duration d, std::int64_t times = 1) { sum_ += static_cast<Sum>(d.count()) * times; }
+  [[nodiscard]] Duration value() const { return Duration{static_cast<std::int64_t>(sum_ / count_)}; }
+
+  /// Adds what its sum has grown by since it was `before`, so many times. Returns false when it had not grown by the same
+  /// since it was `first`.
+  [[nodiscard]] bool add_growth(const Mean& first, const Mean& before, std::int64_t times) {
+    const bool alike = before.sum_ - first.sum_ == sum_ - before.sum_;
+    sum_ += (sum_ - before.sum_) * times;
+    return alike;
   }
-  [[nodiscard]] Duration value() const { return whole_ + rest_ / count_; }
 
  private:
+  __extension__ typedef __int128 Sum;
+
   std::int64_t count_;
-  Duration whole_{};
-  Duration rest_{};
+  Sum sum_ = 0;
 };
 
 }  // namespace photonrail::execution

@@ -202,6 +202,12 @@ Accounts TimeAccounting::finish(Time makespan) {
   return accounts;
 }
 
+void TrafficMeans::report(DimensionTraffic& traffic) const {
+  traffic.busy = busy.value();
+  traffic.exposed = exposed.value();
+  traffic.reconfiguration_wait = waited.value();
+}
+
 void TimeAccounting::WindowTally::add(Duration length, std::uint64_t count) {
   counts.push_back({length, count});
   if (counts.size() < merge_at) return;
@@ -226,18 +232,14 @@ void TimeAccounting::mean_traffic(std::size_t ranks, Accounts& accounts) const {
   std::vector<std::int64_t> counted = copies_;
   for (std::size_t r = ranks; r < ranks + uncounted_; ++r) --counted[class_of_rank_.empty() ? r : class_of_rank_[r]];
   for (std::size_t d = 0; d < kDimensionCount; ++d) {
-    Mean busy(ranks);
-    Mean exposed(ranks);
-    Mean waited(ranks);
+    TrafficMeans& means = accounts.means[d] = {Mean(ranks), Mean(ranks), Mean(ranks)};
     for (std::size_t r = 0; r < clocks_.size(); ++r) {
       const Activity& activity = clocks_[r].activities[d];
-      busy.add(activity.busy, counted[r]);
-      exposed.add(activity.exposed, counted[r]);
-      waited.add(activity.waited, counted[r]);
+      means.busy.add(activity.busy, counted[r]);
+      means.exposed.add(activity.exposed, counted[r]);
+      means.waited.add(activity.waited, counted[r]);
     }
-    accounts.traffic[d].busy = busy.value();
-    accounts.traffic[d].exposed = exposed.value();
-    accounts.traffic[d].reconfiguration_wait = waited.value();
+    means.report(accounts.traffic[d]);
   }
 }
 

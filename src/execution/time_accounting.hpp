@@ -2,6 +2,7 @@
 #pragma once
 
 #include "execution/lockstep_groups.hpp"
+#include "execution/mean.hpp"
 #include "photonrail/accounting.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
@@ -18,10 +19,20 @@ namespace photonrail::execution {
 /// Sorts windows by their length, each length once.
 void merge_equal(std::vector<WindowCount>& windows);
 
+/// The means over ranks that are in DimensionTraffic, with their sums.
+struct TrafficMeans {
+  Mean busy{};
+  Mean exposed{};
+  Mean waited{};
+
+  void report(DimensionTraffic& traffic) const;
+};
+
 /// Holds what a run's accounting comes to.
 struct Accounts {
   std::vector<RankTime> ranks;
   std::array<DimensionTraffic, kDimensionCount> traffic{};
+  std::array<TrafficMeans, kDimensionCount> means{};  ///< that `traffic` has
   std::map<std::pair<Dimension, Dimension>, std::vector<WindowCount>> windows;
   std::map<Dimension, DurationHistogram> operation_times;
   std::map<Dimension, DurationHistogram> circuit_waits;

@@ -121,12 +121,16 @@ void add_rl(Rows& rows) {
   }
 }
 
-// Several jobs together have no step: each has its own.
+// Several jobs together have no step: each has its own. Neither have launches of an agent.
 void add_steps(Rows& rows) {
+  const auto stepless = [&rows](const RunResult& run) { return rows.together(run) || !run.launches.empty(); };
   const bool many = rows.any([](const RunResult& run) { return run.iterations.size() > 1; });
-  const bool several = rows.any([&rows](const RunResult& run) { return rows.together(run); });
-  rows.add(many ? "first step" : "step time",
-           [&rows](const RunResult& run) { return rows.together(run) ? kNothing : to_text(first_step(run)); });
+  const bool several = rows.any(stepless);
+  if (rows.any([&stepless](const RunResult& run) { return !stepless(run); })) {
+    rows.add(many ? "first step" : "step time", [&stepless](const RunResult& run) {
+      return stepless(run) ? std::string(kNothing) : to_text(first_step(run));
+    });
+  }
   if (many) {
     rows.add("later steps, mean", [](const RunResult& run) {
       const auto steady = run.steady_iteration();

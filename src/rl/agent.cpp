@@ -40,7 +40,7 @@ std::shared_ptr<const TaskGraph> refit_graph(const RlSpec& spec) {
   const std::uint32_t ranks = traffic->spec().members();
   TaskGraphBuilder builder(ranks);
   builder.set_demands(traffic);
-  const CommunicatorId group = builder.add_communicator("refit", rank_range(0, ranks), Dimension::kOther);
+  const CommunicatorId group = builder.add_communicator("refit", rank_range(0, ranks), Dimension::kRefit);
   const ProgramId p = builder.add_program();
   builder.add_all_to_all(p, 0, 1, Bytes{traffic->spec().bytes().count / ranks}, "refit");
   for (std::uint32_t r = 0; r < ranks; ++r) builder.assign(RankId{r}, p, {group});

@@ -3,6 +3,7 @@
 #include "collective/algorithm_table.hpp"
 #include "control/decision_work.hpp"
 #include "folding/folding.hpp"
+#include "run/equal_steps.hpp"
 #include "run/foldable.hpp"
 
 #include <algorithm>
@@ -210,7 +211,7 @@ WorkEstimate work_of_job(const Scenario& job, const Registries& registries, doub
   const double rehearsals = optical && factory.rehearse != nullptr
                                 ? static_cast<double>(factory.rehearse(factory.complete(job.controller)).size())
                                 : 0.0;
-  const double steps = job.run.iterations;
+  const double steps = steps_to_run(job, registries);
   if (work.decisions.turns) {
     const StepWork turns = slots_of(job, factory);
     sum.add({kCircuitsTurned, steps * turns.count, steps * turns.seconds});

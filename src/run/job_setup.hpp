@@ -5,10 +5,13 @@
 #include "engine/engine.hpp"
 #include "execution/schedule.hpp"
 #include "execution/slack_profile.hpp"
+#include "execution/time_accounting.hpp"
 #include "fabric/shared_fabric.hpp"
 #include "folding/folding.hpp"
 #include "photonrail/simulate.hpp"
+#include "run/step_hashes.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -33,6 +36,13 @@ struct Profile {
 /// Thrown by a rehearsal that cannot end by JobSetup::give_up.
 struct GaveUp {};
 
+/// What a run of many steps leaves behind for EqualSteps.
+struct StepRecord {
+  bool hashed = false;  ///< `hashes` are wanted
+  std::optional<StepHashes> hashes{};
+  std::array<execution::TrafficMeans, kDimensionCount> means{};
+};
+
 /// All that is referred to must outlive the run.
 struct JobSetup {
   const Scenario& scenario;
@@ -49,6 +59,7 @@ struct JobSetup {
   bool shows_classes = false;                 ///< a folded run notifies its observers, of classes in place of ranks
   std::optional<Time> give_up{};              ///< a rehearsal that ends later than this has lost, and may stop
   const SharedJobContext* shared = nullptr;   ///< of one of several jobs, which is not folded; else null
+  StepRecord* steps = nullptr;                ///< is filled, or null
   WorkloadAgent* agent = nullptr;             ///< decides the workload; null: the ranks repeat their programs
 
   [[nodiscard]] const TaskGraph& graph() const { return folding != nullptr ? folding->graph : scenario.graph; }

@@ -2,6 +2,7 @@
 
 #include "execution/observer_list.hpp"
 #include "photonrail/error.hpp"
+#include "run/equal_steps.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -113,7 +114,7 @@ void run_job(const JobRun& job, RunResult& result) {
   Rehearsals::Choice chosen = run_confirms(job) ? rehearsals.choose() : rehearsals.choose_confirmed();
   const Runner runner(job, chosen.controller, caches);
   if (!chosen.estimated) {
-    runner.run(result);
+    if (!run_equal_steps(job, chosen.controller, caches, result)) runner.run(result);
   } else if (!run_as_estimated(runner, *chosen.estimated, result)) {
     chosen = rehearsals.choose_exactly();
     Runner(job, chosen.controller, caches).run(result);

@@ -283,10 +283,9 @@ void add_utilisation(const RunResult& job, const RunResult& all, std::size_t ran
 void sum_up(RunResult& result) {
   std::size_t ranks = 0;
   for (const RunResult& job : result.jobs) ranks += job.ranks.size();
-  std::array<execution::Mean, kDimensionCount> busy{execution::Mean(ranks), execution::Mean(ranks), execution::Mean(ranks),
-                                                    execution::Mean(ranks), execution::Mean(ranks), execution::Mean(ranks)};
-  std::array<execution::Mean, kDimensionCount> exposed = busy;
-  std::array<execution::Mean, kDimensionCount> waited = busy;
+  std::vector<execution::Mean> busy(kDimensionCount, execution::Mean(ranks));
+  std::vector<execution::Mean> exposed = busy;
+  std::vector<execution::Mean> waited = busy;
   Bytes all_bytes{};
   for (const RunResult& job : result.jobs) {
     for (RankTime rank : job.ranks) {

@@ -40,6 +40,9 @@ std::vector<Observer*> rank_watchers(const JobSetup& setup, std::optional<execut
   std::vector<Observer*> watchers;
   if (watched) watchers.assign(setup.observers.begin(), setup.observers.end());
   if (history) watchers.push_back(&*history);
+  if (setup.steps != nullptr && setup.steps->hashed) {
+    watchers.push_back(&setup.steps->hashes.emplace(setup.graph().ranks(), setup.run.iterations));
+  }
   return watchers;
 }
 
@@ -172,6 +175,7 @@ void Simulation::report(RunResult& result) {
   execution::Accounts accounts = accounting_.finish(ends.back());
   result.ranks = std::move(accounts.ranks);
   result.traffic = accounts.traffic;
+  if (setup_.steps != nullptr) setup_.steps->means = accounts.means;
   result.windows = std::move(accounts.windows);
   result.operation_times = std::move(accounts.operation_times);
   result.circuit_waits = std::move(accounts.circuit_waits);

@@ -24,7 +24,7 @@ void Transfers::post(KvTransfer& transfer, std::uint64_t bytes, const EngineRun&
     const std::uint64_t share = bytes * (i + 1) / count - bytes * i / count;
     if (share == 0) continue;
     sink.send(from.ranks()[i * from.ranks().size() / count], to.ranks()[i * to.ranks().size() / count],
-              Bytes{static_cast<std::int64_t>(share)}, label);
+              Bytes{static_cast<std::int64_t>(share)}, label, Dimension::kKv);
     ++transfer.messages;
   }
   sent_ += bytes;

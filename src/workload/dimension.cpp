@@ -9,7 +9,7 @@ namespace photonrail {
 
 namespace {
 
-constexpr std::array<std::string_view, kDimensionCount> kNames{"tp", "cp", "ep", "dp", "pp", "other"};
+constexpr std::array<std::string_view, kDimensionCount> kNames{"tp", "cp", "ep", "dp", "pp", "other", "kv", "refit"};
 
 Dimension dimension_of(const Communicator& communicator, std::span<const GpuId> gpu_of_rank,
                        std::uint32_t gpus_per_server) {

@@ -1,4 +1,4 @@
-// Seven hot paths, each a fixed amount of work on one thread, for counting instructions. Preparation of the work is outside
+// Eight hot paths, each a fixed amount of work on one thread, for counting instructions. Preparation of the work is outside
 // of run_hot_path(), so that the count is of the path alone.
 #include "bench/jobs.hpp"
 #include "bench/loads.hpp"
@@ -71,6 +71,16 @@ std::uint64_t count_late_ranks() {
   return run_hot_path([&scenario] { return simulate(scenario).engine.sends; });
 }
 
+// Each rank is simulated in a few of the thousand steps.
+std::uint64_t count_equal_steps() {
+  TrainingSpec spec = dense_405b(1);
+  spec.global_batch = 2;
+  Scenario scenario = on_optical_rails(training_job(spec, Fidelity::kStream));
+  scenario.run.iterations = 1000;
+  scenario.run.folding = true;
+  return run_hot_path([&scenario] { return simulate(scenario).iterations.size(); });
+}
+
 // Each path, and how much work it must have done: a path that did something else was not measured.
 struct HotPath {
   std::string_view name;
@@ -78,13 +88,14 @@ struct HotPath {
   std::uint64_t items;
 };
 constexpr HotPath kHotPaths[] = {
-    {"engine", count_engine, 1'000'000},  // events
-    {"ring", count_ring, 2 * 127 * 128},  // sends: 2 (n - 1) steps of n
-    {"max_min", count_max_min, 48 * 47},  // messages: every ordered pair
-    {"tiers", count_tiers, 64 * 63},      // messages, of which half cross an uplink
-    {"pairs", count_pairs, 2 * 32 * 31},  // sends: dispatch and combine of every ordered pair
-    {"late_ranks", count_late_ranks, 0},  // any number of sends, as below
-    {"quickstart", count_quickstart, 0},  // any number of sends: the scenario may change, and the count with it
+    {"engine", count_engine, 1'000'000},       // events
+    {"ring", count_ring, 2 * 127 * 128},       // sends: 2 (n - 1) steps of n
+    {"max_min", count_max_min, 48 * 47},       // messages: every ordered pair
+    {"tiers", count_tiers, 64 * 63},           // messages, of which half cross an uplink
+    {"pairs", count_pairs, 2 * 32 * 31},       // sends: dispatch and combine of every ordered pair
+    {"late_ranks", count_late_ranks, 0},       // any number of sends, as below
+    {"equal_steps", count_equal_steps, 1000},  // steps
+    {"quickstart", count_quickstart, 0},       // any number of sends: the scenario may change, and the count with it
 };
 
 int run(std::string_view name) {

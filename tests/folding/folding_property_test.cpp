@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace photonrail::test {
 namespace {
 
@@ -62,7 +64,7 @@ class SymmetricDrawing {
 
   void draw_run() {
     scenario.run.fidelity = dice_.one_in(2) ? Fidelity::kExact : Fidelity::kStream;
-    scenario.run.iterations = dice_.from_to(1, 2);
+    scenario.run.iterations = dice_.one_in(3) ? dice_.from_to(25, 60) : dice_.from_to(1, 2);
     scenario.executor.comm_lanes = dice_.one_in(2) ? CommLanes::kOne : CommLanes::kPerCommunicator;
     scenario.executor.buffered_send = dice_.pick<Bytes>({Bytes{0}, Bytes{4 << 20}});
     scenario.collectives.chunks = dice_.from_to(1, 2);
@@ -216,6 +218,7 @@ Outcome outcome(Scenario scenario, bool folding) {
 TEST(FoldingProperty, FoldedAndUnfoldedAreEqual) {
   std::map<std::string, int> off;
   int finished = 0;
+  std::ptrdiff_t few_steps = 0;
   for (int seed = 0; seed < kCases; ++seed) {
     const SymmetricDrawing job(static_cast<std::uint64_t>(seed));
     const Outcome folded = outcome(job.scenario, true);
@@ -224,6 +227,8 @@ TEST(FoldingProperty, FoldedAndUnfoldedAreEqual) {
     if (!folded.result || !unfolded.result) continue;
     ++finished;
     ++off[folded.result->folding.off];
+    few_steps += std::count_if(folded.result->choices.begin(), folded.result->choices.end(),
+                               [](const std::string& line) { return line.starts_with("steps: "); });
     expect_same_results(*folded.result, *unfolded.result);
     if (HasFailure()) {
       ADD_FAILURE() << "case " << seed << ": "
@@ -235,6 +240,7 @@ TEST(FoldingProperty, FoldedAndUnfoldedAreEqual) {
   for (const auto& [why, cases] : off) RecordProperty(why.empty() ? "folded" : why, cases);
   EXPECT_GT(finished, kCases / 2);
   EXPECT_GT(off[""], kCases / 4) << "too few were folded to say anything";
+  EXPECT_GT(few_steps, kCases / 8) << "too few had equal steps to say anything";
 }
 
 // A policy that treats equal rails equally, and not equal ranks: whole rails are folded, its rehearsals are of the job

@@ -42,9 +42,9 @@ inline void expect_same_results(const RunResult& a, const RunResult& b) {
   EXPECT_EQ(a.circuit_waits, b.circuit_waits);
   ASSERT_EQ(a.utilisation.has_value(), b.utilisation.has_value());
   if (!a.utilisation) return;
-  EXPECT_EQ(a.utilisation->rail_ports, b.utilisation->rail_ports);
-  EXPECT_EQ(a.utilisation->scale_up, b.utilisation->scale_up);
-  EXPECT_EQ(a.utilisation->switching, b.utilisation->switching);
+  EXPECT_NEAR(a.utilisation->rail_ports, b.utilisation->rail_ports, 1e-12);
+  EXPECT_NEAR(a.utilisation->scale_up, b.utilisation->scale_up, 1e-12);
+  EXPECT_NEAR(a.utilisation->switching, b.utilisation->switching, 1e-12);
 }
 
 /// The result of the folded run.

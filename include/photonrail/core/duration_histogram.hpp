@@ -15,6 +15,8 @@ class DurationHistogram {
   /// REQUIRES: not negative.
   void add(Duration length, std::uint64_t copies = 1);
   void merge(const DurationHistogram& other);
+  /// Adds what was added since it was `before`, so many times.
+  void add_growth(const DurationHistogram& before, std::uint64_t times);
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
   /// The length that the share `p` of all lengths, from 0 to 1, does not exceed. REQUIRES: count() > 0.

@@ -24,6 +24,10 @@ class TotalTime {
   constexpr void add(Duration time, std::int64_t times) {
     picoseconds_ += static_cast<Count>(time.count()) * static_cast<Count>(times);
   }
+  /// Adds what it has grown by since it was `before`, so many times. REQUIRES: it has not shrunk.
+  constexpr void add_growth(const TotalTime& before, std::uint64_t times) {
+    picoseconds_ += (picoseconds_ - before.picoseconds_) * times;
+  }
   constexpr TotalTime& operator+=(const TotalTime& other) {
     picoseconds_ += other.picoseconds_;
     return *this;

@@ -1,0 +1,107 @@
+#include "run/equal_steps.hpp"
+
+#include "execution/observer_list.hpp"
+#include "run/foldable.hpp"
+#include "run/growth.hpp"
+#include "run/step_hashes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace photonrail::run {
+
+namespace {
+
+constexpr std::array<std::uint32_t, 3> kTrials{6, 12, 30};  // steps of the first run, the least first
+constexpr std::uint32_t kWorthIt = 4;                       // times the steps of a trial, and the job has more
+
+// What is drawn, fails at a certain time, or remembers more than its requests and circuits can differ in a later step.
+bool may_repeat(const Scenario& job, const RunSpec& run, const ControllerSpec& controller, const Registries& registries) {
+  const ControllerFactory& factory = registries.controllers.find(controller.name);
+  const TrafficSource* const demands = job.graph.demands();
+  return run.folding && run.network_accuracy <= 0.0 && job.workload == nullptr && factory.rank_symmetric &&
+         job.stragglers.empty() && (demands == nullptr || !demands->drifts()) &&
+         why_not_foldable(job.cluster, controller, factory).empty();
+}
+
+struct Trial {
+  StepsResult steps;
+  StepRecord record;
+};
+
+class EqualSteps {
+ public:
+  EqualSteps(const JobRun& job, const ControllerSpec& controller, RunCaches& caches, const RunResult& before)
+      : job_(job), controller_(controller), caches_(caches), before_(before) {}
+
+  // Leaves the result of all steps in `result`, or as it is.
+  bool run(RunResult& result) const {
+    for (const std::uint32_t few : kTrials) {
+      if (job_.run.iterations <= kWorthIt * few) return false;
+      Trial first = run(few, true);
+      const std::optional<std::uint32_t> period = first.record.hashes->period();
+      if (!period) continue;
+      // The steps that are not run are a multiple of the period.
+      const std::uint32_t shortest = few + (job_.run.iterations - few) % *period;
+      if (shortest != few) first.steps = run(shortest, false).steps;
+      return grow(std::move(first), shortest, *period, result);
+    }
+    return false;
+  }
+
+ private:
+  [[nodiscard]] Trial run(std::uint32_t steps, bool hashed) const {
+    Trial trial{{before_, {}}, {.hashed = hashed}};
+    JobRun few = job_;
+    few.run.iterations = steps;
+    few.observers = {};
+    few.steps = &trial.record;
+    Runner(few, controller_, caches_).run(trial.steps.result);
+    trial.steps.means = trial.record.means;
+    return trial;
+  }
+
+  bool grow(Trial first, std::uint32_t steps, std::uint32_t period, RunResult& result) const {
+    StepsResult second = run(steps + period, false).steps;
+    StepsResult third = run(steps + 2 * period, false).steps;
+    const std::int64_t times = (job_.run.iterations - steps - 2 * period) / period;
+    if (!run::grow({&first.steps, &second, &third}, times, period, first.record.hashes->windows())) return false;
+    result = std::move(third.result);
+    result.choices.push_back("steps: " + std::to_string(steps + 2 * period) + " of " + std::to_string(job_.run.iterations) +
+                             " were run; from step " + std::to_string(first.record.hashes->windows() - period + 1) +
+                             " on " +
+                             (period == 1 ? std::string("all are equal") : "every " + std::to_string(period) + " repeat"));
+    return true;
+  }
+
+  const JobRun& job_;
+  const ControllerSpec& controller_;
+  RunCaches& caches_;
+  const RunResult& before_;
+};
+
+}  // namespace
+
+bool run_equal_steps(const JobRun& job, const ControllerSpec& controller, RunCaches& caches, RunResult& result) {
+  if (job.agent != nullptr || execution::watch_ranks(job.observers)) return false;
+  if (!may_repeat(job.scenario, job.run, controller, job.registries)) return false;
+  const RunResult before = result;
+  if (!EqualSteps(job, controller, caches, before).run(result)) return false;
+  for (Observer* const observer : job.observers) {
+    observer->begin(job.scenario);
+    observer->end(Time{} + result.makespan);
+  }
+  return true;
+}
+
+// Three runs, each a step longer than the one before.
+std::uint32_t steps_to_run(const Scenario& job, const Registries& registries) {
+  const std::uint32_t few = kTrials.front();
+  const bool repeats = job.run.iterations > kWorthIt * few && may_repeat(job, job.run, job.controller, registries);
+  return repeats ? 3 * few + 3 : job.run.iterations;
+}
+
+}  // namespace photonrail::run

@@ -160,7 +160,8 @@ void Fleet::start(std::uint32_t number, std::uint32_t engine, WorkSink& sink) {
     const auto to = state_->engines[engine].ranks();
     for (std::size_t r = 0; r < to.size(); ++r) {
       sink.send(from[r], to[r], pool.scaling->weights,
-                {static_cast<std::uint32_t>(ServingLaunch::kWeights), launch_token(LaunchOf::kWeights, of)});
+                {static_cast<std::uint32_t>(ServingLaunch::kWeights), launch_token(LaunchOf::kWeights, of)},
+                Dimension::kRefit);
       weight_bytes_ += static_cast<std::uint64_t>(pool.scaling->weights.count);
       ++start.messages;
     }

@@ -153,7 +153,7 @@ void Waves::move(Wave& wave, std::uint64_t rest, WorkSink& sink) {
         }
         const auto there = engines_[*donor].ranks();
         const RankId other = there[r % there.size()];
-        sink.send(out ? ranks[r] : other, out ? other : ranks[r], bytes, label);
+        sink.send(out ? ranks[r] : other, out ? other : ranks[r], bytes, label, Dimension::kKv);
       }
     }
   }

@@ -5,6 +5,7 @@
 #include "photonrail/training.hpp"
 #include "photonrail/workload/training_operators.hpp"
 #include "workload/training/memory.hpp"
+#include "workload/training/rank_grid.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -306,14 +307,19 @@ TrainingSpec read_training_spec_of_file(const Json& root, const std::filesystem:
 
 namespace {
 
-// By pipeline stage: the state of the optimizer, of which ranks that have the same save equal parts. Where it is not
-// sharded, experts have fewer copies than the rest: their part is not known.
-std::vector<double> saved_state(const TrainingSpec& spec, const std::vector<StageMemory>& memory) {
+// By program, of which a stage has one for each kind of its GPUs: the state of the optimizer, of which ranks that have the
+// same save equal parts. Where it is not sharded, experts have fewer copies than the rest: their part is not known.
+std::vector<double> saved_state(const TrainingSpec& spec, const std::vector<StageMemory>& memory, const TaskGraph& graph) {
   const ParallelismSpec& p = spec.parallelism;
   const std::uint32_t copies = p.fsdp ? p.dp_replicate : p.zero1 ? 1 : p.cp * p.dp;
   std::vector<double> state;
   if (copies > 1 && spec.model.moe && p.ep > 1) return state;
-  for (const StageMemory& stage : memory) state.push_back(stage.optimizer / copies);
+  const workload::RankGrid grid(spec);
+  for (std::uint32_t position = 0; position < grid.positions(); ++position) {
+    const std::size_t program = graph.program_of(grid.rank(position)).index();
+    if (state.size() <= program) state.resize(program + 1);
+    state[program] = memory[grid.stage(position)].optimizer / copies;
+  }
   return state;
 }
 
@@ -327,7 +333,7 @@ Workload read_training(const JsonReader& section, const std::filesystem::path& d
   return in_section(section, kTrainingSection, [&]() -> Workload {
     TrainingStep step = make_training_step(spec);
     std::vector<StageMemory> memory = workload::memory_of_stages(spec);
-    std::vector<double> state = saved_state(spec, memory);
+    std::vector<double> state = saved_state(spec, memory, step.graph);
     return {std::move(step.graph), true, std::move(memory), std::move(step.work), std::move(state)};
   });
 }

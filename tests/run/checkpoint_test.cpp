@@ -1,6 +1,7 @@
 // Checkpoints in the step: closed forms for each place and mode, on both kinds of rails, folded, and with failures.
 #include "photonrail/workload/checkpoint.hpp"
 
+#include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "run/job.hpp"
 #include "support/folded.hpp"
@@ -9,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string_view>
 #include <vector>
 
 namespace photonrail::test {
@@ -199,6 +201,27 @@ TEST(Checkpoint, RefusesWhatCannotBe) {
   EXPECT_THAT(problem(2, {.target = kStorage, .servers = 0}), HasSubstr("checkpoint.servers"));
   EXPECT_THAT(problem(2, {.target = kOwn}), HasSubstr("checkpoint.own_rate"));
   EXPECT_THAT(problem(2, {.target = kPeer, .over_steps = 2}), HasSubstr("checkpoint.over_steps"));
+}
+
+// One GPU of the first stage is of another model: the stage has a program for each model, and every rank saves what it
+// saved.
+TEST(Checkpoints, SaveTheSameStateWithGpusOfTwoModels) {
+  constexpr std::string_view kJob = R"({
+    "schema": "photonrail.scenario/1",
+    "cluster": { "servers": 2, "gpus_per_server": 2, "rail": { "kind": "electrical" } },
+    "workload": { "training": {
+      "model": {"preset": "megatron_22b", "hidden": 8, "heads": 4, "kv_heads": 1},
+      "sequence": 16, "global_batch": 1, "parallelism": {"tp": 2, "pp": 2}, "operators": {"times": "roofline"} },
+      "checkpoint": {"to": "peer"} } })";
+  const auto bytes = [&](const std::vector<Override>& changes) {
+    std::int64_t sum = 0;
+    const RunResult result = simulate(parse_scenario(kJob, "/nowhere", "s.json", changes));
+    for (const DimensionTraffic& traffic : result.traffic) sum += traffic.bytes.count;
+    return sum;
+  };
+  EXPECT_EQ(bytes({{"/cluster/unlike_gpus",
+                    R"([{"servers": [0], "gpus": [0], "gpu": {"peak_tflops": 1, "memory_gb_per_s": 1}}])"}}),
+            bytes({}));
 }
 
 }  // namespace

@@ -172,6 +172,18 @@ void Source::add_class(Offer& offer) const {
   offer.priority = spec_.classes[chosen].priority;
 }
 
+namespace {
+
+constexpr double kLastArrival = 4.6e6;  // seconds: half of what Time holds
+
+Time later(Time at, double seconds) {
+  if (to_seconds(at) + seconds < kLastArrival) return at + from_seconds(seconds);
+  throw ConfigError("/workload/serving/requests", "arrivals go on for more than 53 days, half of what simulated time holds",
+                    "a greater rate, or fewer requests");
+}
+
+}  // namespace
+
 void Source::draw_arrival() {
   if (begun_ >= spec_.count) return;
   double gap = spec_.arrivals.unit_gap(gaps_);  // in requests, of which each stage gives so many a second
@@ -180,7 +192,7 @@ void Source::draw_arrival() {
     const bool endless = stage.lasts == Duration::max();
     const double left = endless ? 0.0 : to_seconds(stage_begin_ + stage.lasts - last_) * stage.per_s;
     if (endless || gap < left) {
-      last_ += from_seconds(gap / stage.per_s);
+      last_ = later(last_, gap / stage.per_s);
       come(stretched(last_), 0, 0, sessions_++);
       return;
     }

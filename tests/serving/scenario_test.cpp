@@ -238,6 +238,20 @@ TEST(ServingScenario, SaysWhatIsWrong) {
       HasSubstr("no engine orders by them"));
 }
 
+TEST(ServingScenario, ArrivalsThatTimeDoesNotHoldAreRefused) {
+  const Scenario scenario = parse_scenario(
+      scenario_with(R"("requests": {"arrivals": {"process": "poisson", "per_s": 1e-12}, "input": 500, "output": 20,
+                                    "count": 40}, )" +
+                    kLaw),
+      ".");
+  try {
+    static_cast<void>(simulate(scenario));
+    FAIL() << "arrivals of 1e12 s were taken";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("more than 53 days"));
+  }
+}
+
 TEST(ServingScenario, ATraceSaysWhichLineIsWrong) {
   const Folder folder;
   const auto trace = [&](const std::string& text) {

@@ -332,6 +332,7 @@ EngineSpec engine_of(const JsonReader& section, const ServedPool& pool, const se
                      const GpuSpec& gpu) {
   EngineSpec spec = pool.engine.spec;
   const double block = served.kv_per_gpu() * spec.block_tokens / served.stages;
+  if (block <= 0.0) section.fail_at("model", "has no attention, whose KV blocks hold", "serve a model with attention");
   if (pool.engine.swap_rate.bytes_per_second > 0.0)
     spec.swap_block = transfer_time(Bytes{static_cast<std::int64_t>(block)}, pool.engine.swap_rate);
   if (spec.blocks > 0) return spec;

@@ -53,8 +53,9 @@ Launches::Launches(WorkloadAgent& agent, LaunchTable& table, const RunContext& r
 }
 
 void Launches::begin() {
+  began_ = instant();
   if (horizon_) {
-    at_horizon_ = run_.engine.schedule(std::max(*horizon_, now()), engine::Phase::kSettle,
+    at_horizon_ = run_.engine.schedule(std::max(*horizon_, instant()), engine::Phase::kSettle,
                                        engine::Action::to<&Launches::reach_horizon>(*this));
   }
   voice_.add({.kind = WorkEvent::Kind::kBegin, .now = now()}, {});
@@ -162,14 +163,14 @@ void Launches::enter_part(Launch& launch, std::uint32_t part) {
   LaunchPart& entered = launch.parts[part];
   entered.entered = true;
   entered.last = voice_.cause();
-  table_.idle().work_began(entered.rank, run_.accounting.peer_wait(entered.rank, now()));
+  table_.idle().work_began(entered.rank, run_.accounting.peer_wait(entered.rank, instant()));
   if (entered.tasks_left == 0) return end_part(launch, part);
   const StragglerInjector::Step step = run_.stragglers.of(entered.rank, launch.id.value);
   entered.slowdown = step.slowdown;
   if (step.delay == Duration{}) return release(launch, part);
-  run_.accounting.compute_began(entered.rank, now());
+  run_.accounting.compute_began(entered.rank, instant());
   const std::uint64_t argument = std::uint64_t{launch.slot} << 32 | part;
-  run_.engine.schedule(now() + step.delay, engine::Phase::kFinish,
+  run_.engine.schedule(instant() + step.delay, engine::Phase::kFinish,
                        engine::Action::to<&Launches::end_stall>(*this, argument));
 }
 
@@ -178,8 +179,8 @@ void Launches::end_stall(std::uint64_t slot_and_part) {
   Launch& launch = table_.at(static_cast<std::uint32_t>(slot_and_part >> 32));
   const auto part = static_cast<std::uint32_t>(slot_and_part & 0xffffffff);
   LaunchPart& held = launch.parts[part];
-  run_.accounting.compute_ended(held.rank, now());
-  held.last.at = now();
+  run_.accounting.compute_ended(held.rank, instant());
+  held.last.at = instant();
   release(launch, part);
 }
 
@@ -222,11 +223,12 @@ void Launches::complete(RankId rank, TaskId number, CriticalPathTag cause) {
 
 void Launches::end_part(Launch& launch, std::uint32_t part) {
   const LaunchPart& done = launch.parts[part];
-  table_.idle().work_ended(done.rank, run_.accounting.peer_wait(done.rank, now()));
+  table_.idle().work_ended(done.rank, run_.accounting.peer_wait(done.rank, instant()));
   last_cause_ = later_of(last_cause_, done.last);
   launch.last = later_of(launch.last, done.last);
   if (hears_ranks_) {
-    voice_.add({WorkEvent::Kind::kRankDone, now(), launch.id, done.rank, launch.label.token, launch.opened}, done.last);
+    voice_.add({WorkEvent::Kind::kRankDone, now(), launch.id, done.rank, launch.label.token, of_job(launch.opened)},
+               done.last);
   }
   if (--launch.ranks_left == 0) end_launch(launch);
   tell_all();
@@ -234,11 +236,11 @@ void Launches::end_part(Launch& launch, std::uint32_t part) {
 
 void Launches::end_launch(Launch& launch) {
   LaunchTotals& totals = table_.totals()[launch.label.kind];
-  const Duration took = now() - launch.opened;
+  const Duration took = instant() - launch.opened;
   totals.time += took;
   totals.longest = std::max(totals.longest, took);
   observe(run_, launch, true);
-  voice_.add({WorkEvent::Kind::kLaunchDone, now(), launch.id, RankId::none(), launch.label.token, launch.opened},
+  voice_.add({WorkEvent::Kind::kLaunchDone, now(), launch.id, RankId::none(), launch.label.token, of_job(launch.opened)},
              launch.last);
   if (launch.graph != nullptr) --launch.graph->users;
   table_.close(launch);
@@ -251,7 +253,7 @@ void Launches::tell_all() {
   if (!end_.empty() || voice_.speaks()) return;
   voice_.tell_all();
   if (table_.open_launches() > 0 || !agent_.finished()) return;
-  end_.push_back(now());
+  end_.push_back(instant());
   timers_.cancel();
   run_.engine.cancel(at_horizon_);
   listener_.all_ranks_finished();
@@ -262,13 +264,15 @@ void Launches::tell_all() {
 void Launches::wake_at(Time at, std::uint64_t token) {
   check_call({});
   if (at < now()) fail_workload("sets a timer for " + time_text(at) + ", and it is " + time_text(now()));
-  timers_.add(at, token, voice_.cause().reconfigurations);
+  const bool ever = at.since_start() < Time::never() - began_;
+  timers_.add(ever ? at + began_.since_start() : Time::never(), token, voice_.cause().reconfigurations);
 }
 
 // Timers that the agent sets for this instant in its answers are another event, behind what ends meanwhile.
 void Launches::wake(std::uint64_t) {
   while (const std::optional<LaunchTimers::Timer> timer = timers_.take()) {
-    voice_.add({.kind = WorkEvent::Kind::kTimer, .now = now(), .token = timer->token}, {now(), timer->reconfigurations});
+    voice_.add({.kind = WorkEvent::Kind::kTimer, .now = now(), .token = timer->token},
+               {instant(), timer->reconfigurations});
   }
   tell_all();
 }
@@ -277,7 +281,7 @@ void Launches::wake(std::uint64_t) {
 
 void Launches::reach_horizon(std::uint64_t) {
   std::vector<std::string> lines = waiting();
-  lines.insert(lines.begin(), "the workload has not ended at its horizon of " + time_text(now()));
+  lines.insert(lines.begin(), "the workload has not ended at its horizon of " + time_text(instant()));
   throw DeadlockError(std::move(lines));
 }
 

@@ -59,6 +59,7 @@ void ServingAgent::timer(std::uint64_t token, WorkSink& sink) {
       break;
     case ServingTimer::kRepair:
       fleet_.repair(of);
+      fleet_.scale(sink);
       begin_stranded();
       break;
     case ServingTimer::kStarted:

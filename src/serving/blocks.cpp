@@ -18,17 +18,8 @@ std::uint64_t mixed(std::uint64_t x) {
 std::uint64_t Content::own_key(std::uint32_t block) const { return mixed(mixed(request + 0x9e3779b97f4a7c15U) + block); }
 
 KvBlocks::KvBlocks(std::uint64_t blocks, bool keeps_contents)
-    : total_(blocks), free_(blocks), keeps_contents_(keeps_contents), end_(0) {
+    : total_(blocks), free_(blocks), keeps_contents_(keeps_contents), blocks_(1) {
   PHOTONRAIL_CHECK(blocks > 0);
-  if (!keeps_contents) return;
-  PHOTONRAIL_CHECK(blocks < 0xffff'ffffU);
-  end_ = static_cast<std::uint32_t>(blocks);
-  blocks_.resize(blocks + 1);
-  for (std::uint32_t id = 0; id <= end_; ++id) {
-    blocks_[id].before = id == 0 ? end_ : id - 1;
-    blocks_[id].after = id == end_ ? 0 : id + 1;
-    blocks_[id].same = end_;
-  }
 }
 
 std::uint32_t KvBlocks::hits(const Content& content, std::uint32_t most) const {
@@ -78,7 +69,7 @@ void KvBlocks::fill(const HeldBlocks& held, const Content& content, std::uint32_
     const auto [entry, fresh] = first_with_.try_emplace(block.key, id);
     if (fresh) continue;
     std::uint32_t last = entry->second;
-    while (blocks_[last].same != end_) last = blocks_[last].same;
+    while (blocks_[last].same != kEnd) last = blocks_[last].same;
     blocks_[last].same = id;
   }
 }
@@ -123,9 +114,15 @@ void KvBlocks::take_back(std::uint64_t blocks) {
   }
 }
 
+// Blocks that were never held stand before all others in the list: they are made when they are taken.
 std::uint32_t KvBlocks::take_front() {
-  const std::uint32_t id = blocks_[end_].after;
-  PHOTONRAIL_CHECK(id != end_);
+  if (blocks_.size() <= total_) {
+    blocks_.push_back({.holders = 1});
+    --free_;
+    return static_cast<std::uint32_t>(blocks_.size() - 1);
+  }
+  const std::uint32_t id = blocks_[kEnd].after;
+  PHOTONRAIL_CHECK(id != kEnd);
   unlink(id);
   forget(id);
   blocks_[id].holders = 1;
@@ -139,10 +136,10 @@ void KvBlocks::unlink(std::uint32_t id) {
 }
 
 void KvBlocks::append(std::uint32_t id) {
-  blocks_[id].before = blocks_[end_].before;
-  blocks_[id].after = end_;
-  blocks_[blocks_[end_].before].after = id;
-  blocks_[end_].before = id;
+  blocks_[id].before = blocks_[kEnd].before;
+  blocks_[id].after = kEnd;
+  blocks_[blocks_[kEnd].before].after = id;
+  blocks_[kEnd].before = id;
   ++free_;
 }
 
@@ -152,7 +149,7 @@ void KvBlocks::forget(std::uint32_t id) {
   block.known = false;
   const auto entry = first_with_.find(block.key);
   if (entry->second == id) {
-    if (block.same == end_) {
+    if (block.same == kEnd) {
       first_with_.erase(entry);
     } else {
       entry->second = block.same;
@@ -162,7 +159,7 @@ void KvBlocks::forget(std::uint32_t id) {
     while (blocks_[before].same != id) before = blocks_[before].same;
     blocks_[before].same = block.same;
   }
-  block.same = end_;
+  block.same = kEnd;
 }
 
 }  // namespace photonrail::serving

@@ -68,6 +68,7 @@ class KvBlocks {
     std::uint32_t after = 0;  // neighbours in the free list
     std::uint32_t same = 0;   // the next block with the same content, in the order in which they were filled
   };
+  static constexpr std::uint32_t kEnd = 0;  // the number of the list's end, which is no block
 
   [[nodiscard]] std::uint32_t take_front();
   void unlink(std::uint32_t id);
@@ -79,8 +80,7 @@ class KvBlocks {
   std::uint64_t lent_ = 0;
   std::vector<std::uint32_t> lent_ids_;  // where contents are kept
   bool keeps_contents_;
-  std::uint32_t end_;                                            // the number of the list's end, which is no block
-  std::vector<Block> blocks_;                                    // and the end of the list
+  std::vector<Block> blocks_;                                    // the end of the list, and blocks that were ever held
   std::unordered_map<std::uint64_t, std::uint32_t> first_with_;  // looked up only, never iterated
 };
 

@@ -7,7 +7,7 @@ void KvBlocks::forget_contents() {
   first_with_.clear();
   for (Block& block : blocks_) {
     block.known = false;
-    block.same = end_;
+    block.same = kEnd;
   }
 }
 

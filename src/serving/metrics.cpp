@@ -38,11 +38,28 @@ void TimeSamples::add(Duration time, std::uint64_t copies) {
   histogram_.add(time, copies);
 }
 
+// By halving: a sum of hours has more digits than a floating-point number.
+Duration TimeSamples::mean() const {
+  std::int64_t least = 0;
+  std::int64_t greatest = most_.count();
+  while (least < greatest) {
+    const std::int64_t middle = least + (greatest - least + 1) / 2;
+    TotalTime sum;
+    sum.add(Duration{middle}, static_cast<std::int64_t>(count_));
+    if (sum <= total_) {
+      least = middle;
+    } else {
+      greatest = middle - 1;
+    }
+  }
+  return Duration{least};
+}
+
 TimeSummary TimeSamples::summary() const {
   TimeSummary summary;
   summary.count = count_;
   if (count_ == 0) return summary;
-  summary.mean = Duration{static_cast<std::int64_t>(total_.picoseconds() / static_cast<double>(count_))};
+  summary.mean = mean();
   std::vector<Duration> sorted = all_;
   std::sort(sorted.begin(), sorted.end());
   const auto quantile = [&](double p) {

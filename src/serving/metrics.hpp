@@ -26,6 +26,8 @@ class TimeSamples {
   [[nodiscard]] bool exact() const { return histogram_.count() == 0; }
 
  private:
+  [[nodiscard]] Duration mean() const;
+
   std::size_t most_exact_ = kMaxExact;
   std::vector<Duration> all_;
   DurationHistogram histogram_;  // of all, once they are too many

@@ -57,6 +57,21 @@ TEST(RlWorkload, RunsTheQuickstart) {
   for (const RankTime& time : result.ranks) EXPECT_EQ(time.total(), result.makespan);
 }
 
+// Its agent's clock begins with the job.
+TEST(RlWorkload, TakesAsLongWheneverItsJobStarts) {
+  const Scenario alone = read_scenario(kQuickstarts / "rl/quickstart.json");
+  Scenario all;
+  all.cluster = alone.cluster;
+  all.controller = alone.controller;
+  all.jobs = {alone};
+  all.jobs.front().start = Time{Duration{12'000'000'000}};
+  const RunResult before = simulate(alone);
+  const RunResult late = simulate(all).jobs.at(0);
+  EXPECT_EQ(late.makespan, before.makespan);
+  ASSERT_EQ(late.rl->steps.size(), before.rl->steps.size());
+  for (std::size_t i = 0; i < before.rl->steps.size(); ++i) EXPECT_EQ(late.rl->steps[i].step, before.rl->steps[i].step);
+}
+
 TEST(RlWorkload, RefusesASpecificationThatCannotBe) {
   rl::RlSpec spec;
   spec.prompts.count = 0;

@@ -22,21 +22,23 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string scenario_with(const std::string& serving, const std::string& servers = "3") {
+std::string scenario_with(const std::string& serving, const std::string& servers = "3",
+                          const std::string& model = R"("model": "llama3_8b", )") {
   return R"({"schema": "photonrail.scenario/1", "name": "served",
             "cluster": {"servers": )" +
          servers + R"(, "gpus_per_server": 2, "gpu": "h100", "scale_up": {"gb_per_s": 450},
                         "nic": {"port_gb_per_s": 50, "latency_us": 2}, "rail": {"kind": "electrical"}},
-            "workload": {"serving": {"model": "llama3_8b", )" +
-         serving + "}}}";
+            "workload": {"serving": {)" +
+         model + serving + "}}}";
 }
 
 const std::string kRequests = R"("requests": {"concurrency": 4, "input": 500, "output": 20, "count": 40})";
 const std::string kLaw = R"("times": {"law": {"fixed_us": 1000, "prefill_token_us": 10, "decode_us": 20}})";
 
-std::string refusal(const std::string& serving, const std::string& servers = "3") {
+std::string refusal(const std::string& serving, const std::string& servers = "3",
+                    const std::string& model = R"("model": "llama3_8b", )") {
   try {
-    static_cast<void>(parse_scenario(scenario_with(serving, servers), "."));
+    static_cast<void>(parse_scenario(scenario_with(serving, servers, model), "."));
   } catch (const ConfigError& error) {
     return error.what();
   }
@@ -211,6 +213,20 @@ TEST(ServingScenario, ASchedulerOfTheCallerDecidesTheSteps) {
   EXPECT_THROW(static_cast<void>(with_scheduler(Scenario{}, std::make_shared<OneAtATime>())), ConfigError);
 }
 
+// 898 GB are 877 million blocks of 16 tokens with 64 bytes: each is made when it is first taken.
+TEST(ServingScenario, AnEngineWithMuchMemoryTakesNone) {
+  const std::string tiny =
+      R"("model": {"layers": 1, "hidden": 64, "ffn": 64, "heads": 1, "kv_heads": 1, "vocabulary": 64, "head_dim": 16}, )";
+  const std::string cluster = R"("cluster": {"servers": 1, "gpus_per_server": 1, "gpu": {"peak_tflops": 1000,
+      "memory_gb_per_s": 2000, "memory_gb": 1000}, "rail": {"kind": "electrical"}})";
+  const RunResult result = simulate(parse_scenario(R"({"schema": "photonrail.scenario/1", "name": "tiny", )" + cluster +
+                                                       R"(, "workload": {"serving": {)" + tiny + kRequests + "}}}",
+                                                   "."));
+  EXPECT_GT(result.serving->engines.front().blocks.total, 500'000'000u);
+  EXPECT_EQ(result.serving->finished, 40u);
+  EXPECT_LT(result.engine.peak_rss_mb, 1000.0);
+}
+
 TEST(ServingScenario, SaysWhatIsWrong) {
   EXPECT_THAT(refusal(kLaw), HasSubstr("/workload/serving"));
   EXPECT_THAT(refusal(R"("requests": {"input": 5, "output": 5})"), HasSubstr("\"concurrency\" or \"trace\""));
@@ -221,6 +237,11 @@ TEST(ServingScenario, SaysWhatIsWrong) {
               HasSubstr("server 0 is in two pools"));
   EXPECT_THAT(refusal(kRequests + R"(, "times": {"law": {"fixed_us": 0}})"), HasSubstr("a step takes no time"));
   EXPECT_THAT(refusal(kRequests + R"(, "engine": {"memory_share": 0.1})"), HasSubstr("the model does not fit"));
+  EXPECT_THAT(
+      refusal(kRequests + R"(, "model": {"layers": 2, "hidden": 64, "ffn": 64, "heads": 2, "kv_heads": 2, "vocabulary": 64,
+      "pattern": "MM", "mamba": {"heads": 2, "head_dim": 8, "state": 16, "groups": 1}})",
+              "3", ""),
+      HasSubstr("/workload/serving/model: has no attention"));
   EXPECT_THAT(refusal(kRequests + R"(, "times": {"kernels": "/nowhere"})"), HasSubstr("/nowhere: is no folder"));
   EXPECT_THAT(refusal(kRequests + R"(, "slo": {"ttft": 3})"), HasSubstr("/workload/serving/slo"));
   EXPECT_THAT(refusal(kRequests + R"(, "find_rate": {})"), HasSubstr("needs limits to keep"));

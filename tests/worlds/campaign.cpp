@@ -4,6 +4,7 @@
 #include "worlds/family.hpp"
 #include "worlds/shrink.hpp"
 #include "worlds/twins.hpp"
+#include "worlds/words.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -66,7 +67,11 @@ class Campaign {
   CampaignReport run() {
     for (std::uint64_t next = 0; next < options_.cases && !over() && !found();) {
       std::vector<World> batch;
-      for (; next < options_.cases && batch.size() < kBatch; ++next) batch.push_back(family_.draw(options_.seed + next));
+      for (; next < options_.cases && batch.size() < kBatch; ++next) {
+        if (!options_.with.empty() && (options_.seed + next) % 2 == 0) continue;
+        World world = family_.draw(options_.seed + next);
+        if (options_.with.empty() || words_of(world.scenario).contains(options_.with)) batch.push_back(std::move(world));
+      }
       judge_apart(batch, judge_with(options_.judge), options_.limits,
                   [this](const World& world, const Verdict& verdict) { count(world, verdict); });
       shrink_new();
@@ -94,7 +99,8 @@ class Campaign {
   }
 
   void count(const World& world, const Verdict& verdict) {
-    if (options_.family == "scenario" && verdict.ending != Ending::kRefused) cover_.add(world.scenario);
+    const bool of_scenarios = options_.family == "scenario" || options_.family == "agents";
+    if (of_scenarios && verdict.ending != Ending::kRefused) cover_.add(world.scenario);
     ++report_.worlds;
     report_.runs += verdict.runs;
     for (const std::string& law : verdict.laws) ++report_.laws[law];

@@ -16,6 +16,7 @@ struct CampaignOptions {
   std::uint64_t seed = 1;            ///< of the first world; the next ones follow
   std::uint64_t cases = 1000;        ///< worlds at most
   double time_s = 0.0;               ///< wall time at most; 0: no limit
+  std::string with;                  ///< if not empty, only ordinary worlds with this word are judged
   bool until_found = false;          ///< ends with the first world that goes wrong
   std::uint64_t shrink_tries = 600;  ///< for each kind of fault; 0: not made smaller
   std::filesystem::path out;         ///< folder of the scenarios that went wrong; "": not written

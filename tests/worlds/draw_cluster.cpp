@@ -143,7 +143,10 @@ void draw_link_faults(Dice& dice, Json& cluster) {
         fault["switch"]["at"].push_back(dice.from_to(0, links["torus"]["cube"].get<std::uint32_t>() - 1));
       }
     } else {
-      fault["gpu"] = dice.from_to(0, gpus - 1);
+      const std::uint32_t gpu = dice.from_to(0, gpus - 1);
+      fault["gpu"] = gpu;
+      if (dice.from_to(0, 2) > 0 && (gpu ^ 1U) < gpus)
+        fault["to"] = gpu ^ 1U;  // one link, around which there may be other ways
     }
     if (dice.one_in(2)) fault["server"] = dice.from_to(0, cluster["servers"].get<std::uint32_t>() - 1);
     if (dice.one_in(2)) fault["rate"] = dice.pick<double>({0, 0.5, 0.9});
@@ -160,8 +163,8 @@ void draw_links(Dice& dice, Json& cluster) {
     links["ring"] = {{"reach", dice.from_to(1, 3)}};
   } else {
     Json torus{{"sides", {gpus}}};
-    if (gpus > 2 && gpus % 2 == 0 && dice.one_in(2)) torus["sides"] = {gpus / 2, 2};
-    if (gpus == 8 && dice.one_in(2)) torus["sides"] = {2, 2, 2};
+    if (gpus > 2 && gpus % 2 == 0 && dice.from_to(0, 2) > 0) torus["sides"] = {gpus / 2, 2};
+    if (gpus == 8 && dice.from_to(0, 2) > 0) torus["sides"] = {2, 2, 2};
     if (dice.one_in(2)) torus["wrap"] = dice.one_in(2);
     if (gpus % 2 == 0 && dice.one_in(4)) {
       torus["cube"] = dice.one_in(2) ? 1 : 2;
@@ -172,7 +175,8 @@ void draw_links(Dice& dice, Json& cluster) {
     links["torus"] = torus;
   }
   if (dice.one_in(3)) links["pooled"] = true;
-  if (gpus > 1 && dice.one_in(3)) draw_link_faults(dice, cluster);
+  const bool has_other_ways = gpus >= 4;
+  if (gpus > 1 && (dice.one_in(3) || (has_other_ways && dice.from_to(0, 2) > 0))) draw_link_faults(dice, cluster);
 }
 
 void draw_slow_nics(Dice& dice, const Extent& extent, Json& cluster) {

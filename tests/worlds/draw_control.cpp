@@ -69,7 +69,7 @@ void draw_messages(Dice& dice, const Extent& extent, Json& controller) {
       controller["root_service_us"] = draw_us(dice);
     }
   }
-  if (dice.one_in(6)) {
+  if (dice.one_in(4)) {
     Json messages{{"loss", dice.pick<double>({0, 0.1, 0.5})}, {"timeout_us", 150}};
     if (dice.one_in(2)) messages["delay_us"] = draw_delay_us(dice);
     if (dice.one_in(6)) messages["retries"] = dice.from_to(0, 3);

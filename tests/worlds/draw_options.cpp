@@ -1,6 +1,7 @@
 // Options are drawn from a table of keys that need no more than the object that they are in. What is drawn for other
 // reasons is not touched, and half of all worlds have none of these.
 #include "photonrail/collective.hpp"
+#include "worlds/options.hpp"
 #include "worlds/twins.hpp"
 #include "worlds/world.hpp"
 
@@ -14,22 +15,12 @@ namespace photonrail::worlds {
 
 namespace {
 
-struct Option {
-  const char* name;  ///< of its dice, too: no two alike
-  const char* at;    ///< of the object; elements of arrays have no part in it; "": of the file, not of its jobs
-  const char* key;
-  const char* values;  ///< a JSON array, one of which is drawn
-  std::uint32_t one_in = 8;
-  const char* beside = "";  ///< "key" or "key=word" that the object must have
-  bool replaces = false;    ///< also where the key is there
-};
-
 constexpr Option kOptions[] = {
     {"why", "", "why", R"(["drawn"])", 30},
     {"critical path", "/run", "critical_path", "[true, false]", 4},
     {"cost", "", "cost",
      R"([{"rule": "physical"}, {"rule": "opus_artifact", "spare_share": 0.1}, {"catalogue": "h200_400g"}])", 20},
-    {"gpu", "/cluster", "gpu", R"(["a100", "b200", "gb200", "gb200_opus", "h100", "h200"])", 20, "", true},
+    {"gpu", "/cluster", "gpu", R"(["a100", "b200", "gb200", "gb200_opus", "h100", "h200"])", 10, "", true},
     {"gpu memory", "/cluster/gpu", "memory_gb", "[0, 80, 1000]"},
     {"gpu power", "/cluster/gpu", "power_w", "[0, 700]", 12},
     {"gpu efficiency", "/cluster/gpu", "compute_efficiency", "[0.4, 1]"},
@@ -48,7 +39,7 @@ constexpr Option kOptions[] = {
          {"preset": "a100", "curve": "measured"}, {"preset": "b200", "curve": "flat"}, {"preset": "gb200", "latency_ns": 500},
          {"preset": "h100", "gb_per_s": 300}, {"preset": "h200", "curve": "measured"}, {"preset": "nccl_tuner_a100"},
          {"preset": "nccl_tuner_h100", "curve": "flat"}])",
-     12, "", true},
+     7, "", true},
     {"flat", "/cluster/scale_up", "curve", R"(["flat"])", 30},
     {"preset of links", "/cluster/scale_up", "preset", R"(["a100", "h100", "nccl_tuner_h100"])", 40, "gb_per_s"},
     {"link", "/cluster/scale_up/faults", "to", "[0, 1, 2]", 3, "gpu"},
@@ -64,7 +55,7 @@ constexpr Option kOptions[] = {
     {"switch", "/cluster/rail", "switch",
      R"(["awgr_tunable_laser", "dicon_mems", "lumentum_r300", "mems_2d", "mzi_interposer", "palomar_mems", "polatis_6000",
          "polatis_7000", "rotor", "silicon_photonic", "telescent_robotic"])",
-     24, "switch", true},
+     8, "switch", true},
     {"in turn", "/executor", "concurrent_collectives", R"(["in_turn"])", 4},
     {"share of cp", "/executor/sm_share", "cp", "[0.25]", 2},
     {"share of pp", "/executor/sm_share", "pp", "[0.125]", 2},
@@ -79,7 +70,7 @@ constexpr Option kOptions[] = {
     {"storage", "/workload", "checkpoint",
      R"([{"to": "storage", "bytes_per_rank": 5000, "servers": 1},
          {"to": "storage", "bytes_per_rank": 100000, "mode": "asynchronous", "over_steps": 2}])",
-     50, "", true},
+     20, "", true},
     {"names of tasks", "/workload/graph/tasks", "name", R"(["task"])", 6},
     {"gated", "/workload/moe_layer", "gated", "[true, false]", 4},
     {"processors", "/workload/moe_layer", "processors", "[1, 132]", 4},
@@ -170,6 +161,8 @@ const Json& values_of(const Option& option) {
   return at->second;
 }
 
+}  // namespace
+
 void draw_option(std::uint64_t seed, const Option& option, const std::string& at, Json& into) {
   Dice dice(seed, option.name);
   const bool drawn = dice.from_to(1, option.one_in) == 1;
@@ -180,6 +173,8 @@ void draw_option(std::uint64_t seed, const Option& option, const std::string& at
     if (has(object, option.beside) && (option.replaces || !object.contains(option.key))) object[option.key] = value;
   });
 }
+
+namespace {
 
 // Each collective gets any algorithm, also those that cannot carry it out, which is refused where it comes to that.
 void draw_algorithms(std::uint64_t seed, Json& collectives) {

@@ -1,7 +1,7 @@
 // photonrail_worlds: draws worlds, judges them and writes what was counted. For the night, and to repeat a seed by day.
 //
 //     photonrail_worlds [--seed 1] [--cases 1000000] [--time SECONDS] [--out DIR] [--shrink TRIES] [--until-found]
-//                       [--all-laws | --law NAME] [--family NAME]
+//                       [--all-laws | --law NAME] [--family NAME] [--with WORD]
 //     photonrail_worlds [--family NAME] --print SEED    the file of one world
 //     photonrail_worlds [--family NAME] --judge FILE    what is wrong with a file
 //     photonrail_worlds --cover N                       pairs of words that miss in N worlds, which are not run
@@ -21,7 +21,7 @@ using namespace photonrail::worlds;
 
 int usage() {
   std::cerr << "photonrail_worlds [--seed N] [--cases N] [--time SECONDS] [--out DIR] [--shrink TRIES] [--until-found] "
-               "[--all-laws | --law NAME] [--family NAME]\n"
+               "[--all-laws | --law NAME] [--family NAME] [--with WORD]\n"
                "photonrail_worlds [--family NAME] --print SEED | --judge FILE | --cover N\n"
                "families:";
   for (const Family& one : families()) std::cerr << ' ' << one.name;
@@ -93,6 +93,8 @@ int main(int argc, char** argv) try {
       options.out = value;
     else if (key == "--family")
       options.family = value;
+    else if (key == "--with")
+      options.with = value;
     else if (key == "--judge")
       return judge_file(value, family(options.family));
     else if (key == "--cover")

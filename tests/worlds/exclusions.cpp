@@ -1,4 +1,5 @@
 // Pairs of words that the readers do not accept together in one job, so that no world can have them.
+#include "photonrail/collective.hpp"
 #include "photonrail/controller.hpp"
 #include "worlds/cover.hpp"
 
@@ -113,13 +114,58 @@ bool are_of_other_policies(const std::string& one, const std::string& other) {
   return std::none_of(first.begin(), first.end(), [&](const std::string& name) { return second.contains(name); });
 }
 
+using Operations = std::set<std::string>;
+
+// The operations that an algorithm of /workload/collective can carry out among some numbers of members.
+const std::map<std::string, Operations>& operations_of_algorithms() {
+  static const std::map<std::string, Operations> known = [] {
+    constexpr std::uint32_t kMostMembers = 64;
+    std::map<std::string, Operations> list;
+    const CollectiveRegistry registry = CollectiveRegistry::builtin();
+    for (const auto& algorithm : registry.all()) {
+      Operations& operations = list[std::string(algorithm->name())];
+      for (int i = 0; i < kCollectiveOpCount; ++i) {
+        const auto op = static_cast<CollectiveOp>(i);
+        for (std::uint32_t members = 2; members <= kMostMembers; ++members) {
+          if (algorithm->supports(op, members)) operations.emplace(name(op));
+        }
+      }
+    }
+    return list;
+  }();
+  return known;
+}
+
+// What a word of /workload/collective says of its operation; empty: nothing.
+Operations operations_with(std::string_view word) {
+  constexpr std::string_view kCall = "/workload/collective/";
+  if (!word.starts_with(kCall)) return {};
+  const std::string_view rest = word.substr(kCall.size());
+  if (rest.starts_with("op=")) return {std::string(rest.substr(3))};
+  for (const std::string_view demand : {"moe", "demand", "refit"}) {
+    if (rest.starts_with(demand)) return {"all_to_all"};
+  }
+  if (rest == "root") return {"broadcast", "reduce", "gather", "scatter"};
+  constexpr std::string_view kAlgorithm = "algorithm=";
+  if (!rest.starts_with(kAlgorithm)) return {};
+  const auto at = operations_of_algorithms().find(std::string(rest.substr(kAlgorithm.size())));
+  return at == operations_of_algorithms().end() ? Operations{} : at->second;
+}
+
+bool are_of_other_operations(std::string_view one, std::string_view other) {
+  const Operations first = operations_with(one);
+  const Operations second = first.empty() ? first : operations_with(other);
+  if (first.empty() || second.empty()) return false;
+  return std::none_of(first.begin(), first.end(), [&](const std::string& name) { return second.contains(name); });
+}
+
 }  // namespace
 
 const std::vector<Exclusion>& exclusions() {
   static const std::vector<Exclusion> table = [] {
     std::vector<Exclusion> list;
-    const std::vector<std::string> workloads{"/workload/collective", "/workload/graph", "/workload/moe_layer",
-                                             "/workload/training"};
+    const std::vector<std::string> workloads{"/workload/collective", "/workload/graph",   "/workload/moe_layer",
+                                             "/workload/rl",         "/workload/serving", "/workload/training"};
     for (const std::string& one : workloads) {
       for (const std::string& other : workloads) {
         if (one < other) list.push_back({one, other, "a job has one workload"});
@@ -146,6 +192,13 @@ const std::vector<Exclusion>& exclusions() {
       list.push_back({"/workload/training", order, "training has its sizes in its parallelism"});
     }
     list.push_back({"/workload/training", "/placement/rank_order", "training has its sizes in its parallelism"});
+    for (const char* const demand : {"/workload/collective/demand", "/workload/collective/moe"}) {
+      list.push_back({"/workload/collective/refit", demand, "the demand is given once"});
+    }
+    for (const char* const size : {"/workload/collective/bytes", "/workload/collective/ranks"}) {
+      list.push_back({"/workload/collective/refit", size, "the layouts say how many"});
+    }
+    list.push_back({"/workload/collective/bytes", "/workload/collective/op=barrier", "a barrier carries no bytes"});
     list.push_back({"/workload/collective/demand", "/workload/collective/moe", "the demand is given or drawn"});
     list.push_back({"/workload/collective/demand", "/workload/collective/bytes", "the demand says how many bytes"});
     list.push_back({"/workload/collective/demand", "/workload/collective/ranks", "the demand says how many ranks"});
@@ -160,7 +213,7 @@ bool exclude(const std::string& one, const std::string& other) {
   for (const auto& [a, b] : {std::pair(&one, &other), std::pair(&other, &one)}) {
     if (are_other_values(*a, *b) || are_other_distributions(*a, *b) || are_of_other_rails(*a, *b)) return true;
   }
-  if (are_of_other_policies(one, other)) return true;
+  if (are_of_other_policies(one, other) || are_of_other_operations(one, other)) return true;
   return std::any_of(exclusions().begin(), exclusions().end(), [&](const Exclusion& e) {
     return (fits(one, e.one) && fits(other, e.other)) || (fits(one, e.other) && fits(other, e.one));
   });

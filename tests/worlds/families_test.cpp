@@ -24,6 +24,7 @@ void expect_nothing_wrong(const std::string& name, std::uint64_t usual) {
   EXPECT_LT(report.refused, report.worlds / 2) << to_json_text(report);
 }
 
+TEST(Families, NothingIsWrongWithWorkThatIsDecidedInTheRun) { expect_nothing_wrong("agents", 80); }
 TEST(Families, NothingIsWrongWithMonthsOfAJob) { expect_nothing_wrong("goodput", 60); }
 TEST(Families, NothingIsWrongWithStudiesOfSlices) { expect_nothing_wrong("allocation", 300); }
 

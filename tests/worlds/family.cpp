@@ -12,6 +12,7 @@ namespace photonrail::worlds {
 const std::vector<Family>& families() {
   static const std::vector<Family> table{
       {"scenario", "scenarios that are run", draw_world, judge},
+      {"agents", "work that is decided while it runs", draw_agents, judge},
       {"goodput", "months of a job", draw_goodput, judge_goodput},
       {"allocation", "studies of slices", draw_allocation, judge_allocation},
   };

@@ -28,6 +28,8 @@ struct Family {
 /// `act` may add what is wrong to the verdict.
 [[nodiscard]] Verdict ending_of(const std::function<void(Verdict&)>& act);
 
+/// Work that is decided while it runs: served requests, reinforcement learning, random launches.
+[[nodiscard]] World draw_agents(std::uint64_t number);
 /// Months of a job (photonrail goodput), by the time of a step or with a small cluster.
 [[nodiscard]] World draw_goodput(std::uint64_t seed);
 [[nodiscard]] Verdict judge_goodput(const World& world, const JudgeOptions& options);

@@ -5,8 +5,10 @@
 #include "photonrail/report.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/ccl_bench.hpp"
+#include "photonrail/testing/agent_kit.hpp"
 #include "photonrail/testing/tiny_job.hpp"
 #include "worlds/laws.hpp"
+#include "worlds/twins.hpp"
 
 #include <algorithm>
 #include <map>
@@ -33,9 +35,15 @@ struct TooManyEvents {};
 /// Circuits must be a partial matching at every instant, and the run must not go on for ever.
 class Watcher : public testing::HistoryHash {
  public:
+  explicit Watcher(std::vector<Time>& instants) : instants_(instants) {}
+
   void operation(const OperationEvent& event) override {
     HistoryHash::operation(event);
     count();
+    const bool moves = event.state == OperationEvent::State::kRunning || event.state == OperationEvent::State::kDone;
+    if (moves && instants_.size() < kMaxInstants && (instants_.empty() || instants_.back() != event.at)) {
+      instants_.push_back(event.at);
+    }
   }
   void circuit(const CircuitEvent& event) override {
     HistoryHash::circuit(event);
@@ -71,6 +79,9 @@ class Watcher : public testing::HistoryHash {
   void count() const {
     if (events() > kMaxEvents) throw TooManyEvents{};
   }
+  static constexpr std::size_t kMaxInstants = 500;
+
+  std::vector<Time>& instants_;
   std::optional<CircuitEvent> last_dark_;
   std::map<std::pair<RailId, PortId>, PortId> last_target_;
   std::map<RailId, std::pair<std::map<PortId, PortId>, std::map<PortId, PortId>>> rails_;
@@ -82,18 +93,48 @@ void check_refusal(const ConfigError& error, Outcome& outcome) {
   if (error.where().empty() && error.hint().empty()) outcome.symptom = "refusal_without_place";
 }
 
+// A random agent takes the place of each barrier.
+void set_agents(const Json& agents, const Json& file, Scenario& scenario) {
+  const bool decides = file["workload"].value("/collective/op"_json_pointer, std::string()) == "barrier";
+  if (scenario.jobs.empty() && decides) {
+    scenario.workload = testing::random_workload(scenario.run.seed, agents.value("launches", 1U));
+    scenario.graph = idle_graph(scenario.graph.ranks());
+  }
+  for (std::size_t j = 0; j < scenario.jobs.size(); ++j) set_agents(agents, file["jobs"][j], scenario.jobs[j]);
+}
+
+Scenario read_for_run(const Json& scenario) {
+  if (!scenario.contains("agents")) return parse_scenario(scenario.dump(), "/", "world.json");
+  Json file = scenario;
+  file.erase("agents");
+  Scenario read = parse_scenario(file.dump(), "/", "world.json");
+  if (!file.contains("workload")) file["workload"] = Json::object();
+  set_agents(scenario["agents"], file, read);
+  return read;
+}
+
+// What took how long on this machine is no part of the result.
+void forget_clock(RunResult& result) {
+  result.engine.wall_s = result.engine.peak_rss_mb = 0.0;
+  for (RunResult& job : result.jobs) forget_clock(job);
+}
+
 void simulate_into(const Json& scenario, Watched watched, Outcome& outcome) {
-  const Scenario read = parse_scenario(scenario.dump(), "/", "world.json");
-  Watcher watcher;
+  const Scenario read = read_for_run(scenario);
+  Watcher watcher(outcome.instants);
   CclBenchObserver kernels;  // reads the scenario at the beginning and at the end
   std::vector<Observer*> observers;
-  if (watched == Watched::kYes) observers = {&watcher, &kernels};
+  if (watched == Watched::kYes) observers = {&watcher};
+  const bool repeats = watched == Watched::kYes && !is_decided(scenario);  // it measures a step that repeats
+  if (repeats) observers.push_back(&kernels);
   outcome.result = simulate(read, observers);
+  forget_clock(outcome.result);
+  outcome.text = to_json(outcome.result);
   outcome.history = watcher.value();
   outcome.message = watcher.problem;
   if (!watcher.problem.empty()) outcome.symptom = "matching";
   outcome.circuits = std::move(watcher.circuits);
-  if (watched == Watched::kYes && has_no_number(to_json(kernels.metrics()))) {
+  if (repeats && has_no_number(to_json(kernels.metrics()))) {
     outcome.symptom = "books";
     outcome.message = "a metric of CCL-Bench is no number";
   }
@@ -196,7 +237,7 @@ void judge_stuck(const Json& scenario, const Outcome& first, Verdict& verdict) {
 void judge_history(const Json& scenario, const Outcome& first, Verdict& verdict) {
   const Outcome again = run(scenario);
   ++verdict.runs;
-  if (again.history == first.history && again.result.makespan == first.result.makespan) return;
+  if (again.history == first.history && again.text == first.text) return;
   verdict.symptom = "history";
   verdict.detail = "two runs of one scenario differ";
 }
@@ -248,7 +289,7 @@ namespace {
 bool is_told_beforehand(const Json& scenario, const std::string& message) {
   if (message.find("even without other circuits") == std::string::npos) return true;
   if (scenario["cluster"].value("nic", Json::object()).contains("optical_budget_db")) return true;
-  const std::vector<std::string> warnings = parse_scenario(scenario.dump(), "/", "world.json").warnings();
+  const std::vector<std::string> warnings = read_for_run(scenario).warnings();
   return std::any_of(warnings.begin(), warnings.end(),
                      [](const std::string& line) { return line.find("has no way for") != std::string::npos; });
 }
@@ -287,7 +328,84 @@ Outcome run(const Json& scenario, Watched watched) {
   return outcome;
 }
 
+namespace {
+
+// Of a request, what comes first does not come later.
+std::string wrong_order_of(const ServedRequest& request) {
+  const bool ordered = request.arrival <= request.scheduled && request.scheduled <= request.first &&
+                       request.first <= request.last &&
+                       (request.sent == Time::never() || request.sent <= request.delivered);
+  return ordered ? "" : "the times of request " + std::to_string(request.number) + " are out of order";
+}
+
+std::string problem_of_serving(const RunResult& result, const ServingResult& served) {
+  if (served.finished + served.refused + served.unfinished != served.offered) return "requests do not add up";
+  std::uint64_t delivered = 0;
+  for (const ServedRequest& request : served.requests) {
+    if (std::string problem = wrong_order_of(request); !problem.empty()) return problem;
+    if (request.delivered != Time::never()) ++delivered;
+  }
+  Duration parts{};
+  for (const TimeSummary& part : served.parts) parts += part.mean;
+  // Each mean is rounded down.
+  if (parts > served.ttft.mean || parts + Duration{kTtftPartCount} < served.ttft.mean) {
+    return "the parts of the time to the first token do not add up to it";
+  }
+  for (const TimeSummary& time : {served.ttft, served.tpot, served.e2e, served.transfer}) {
+    if (time.p50 > time.p90 || time.p90 > time.p95 || time.p95 > time.p99) return "percentiles are out of order";
+  }
+  for (const ServingResult::Engine& engine : served.engines) {
+    if (engine.prefill + engine.decode + engine.mixed + engine.waiting + engine.idle + engine.off != served.makespan) {
+      return "the time of an engine does not add up to the makespan";
+    }
+    if (engine.blocks.most > engine.blocks.total) return "an engine holds more blocks than it has";
+  }
+  if (served.unfinished > 0) return "";
+  std::int64_t moved = 0;
+  for (const LaunchTotals& launches : result.launches) moved += launches.kind == "kv_transfer" ? launches.bytes.count : 0;
+  // An engine that fails takes KV with it, which is sent again.
+  if (delivered > served.transfers) return "some KV was received and not sent";
+  if (moved != static_cast<std::int64_t>(served.transfer_bytes)) return "the KV that was sent is not what ranks sent";
+  return "";
+}
+
+std::string problem_of_learning(const RunResult& result, const RlResult& learned) {
+  Duration all{};
+  for (const RlStep& step : learned.steps) {
+    all += step.step;
+    for (const Duration part : {step.step, step.generation, step.log_probabilities, step.training, step.refit, step.tail}) {
+      if (part < Duration{}) return "a part of a training step is negative";
+    }
+    if (step.tail > step.generation || step.slot_use > 1.0 + 1e-9) return "samples are outside generation";
+    if (step.training + step.log_probabilities > step.step) return "training takes longer than its step";
+    if (step.response_tokens > static_cast<double>(step.longest) * learned.samples)
+      return "responses are longer than the longest";
+  }
+  if (all > result.makespan) return "the training steps take longer than the run";
+  std::uint64_t samples = 0;
+  for (const std::uint64_t count : learned.staleness) samples += count;
+  if (samples != std::uint64_t{learned.samples} * learned.steps.size())
+    return "the samples of training steps do not add up";
+  std::uint64_t calls = 0;
+  std::uint64_t hits = 0;
+  for (const auto& [of_depth, hits_of_depth] : learned.hits_by_depth) {
+    calls += of_depth;
+    hits += hits_of_depth;
+  }
+  if (hits > calls || calls != learned.tool_calls || hits != learned.tool_hits) return "calls of tools do not add up";
+  return "";
+}
+
+std::string problem_of_agents(const RunResult& result) {
+  if (result.serving) return problem_of_serving(result, *result.serving);
+  if (result.rl) return problem_of_learning(result, *result.rl);
+  return "";
+}
+
+}  // namespace
+
 std::string problem_of(const RunResult& result) {
+  if (std::string problem = problem_of_agents(result); !problem.empty()) return problem;
   for (std::size_t r = 0; r < result.ranks.size(); ++r) {
     const RankTime& time = result.ranks[r];
     if (time.total() != result.makespan)

@@ -47,11 +47,13 @@ struct CircuitCounts {
 /// One run of a scenario.
 struct Outcome {
   Ending ending = Ending::kDone;
-  RunResult result;           ///< kDone
-  std::string message;        ///< of an error
-  std::string symptom;        ///< an ending that is a finding by itself
-  std::uint64_t history = 0;  ///< a hash of what observers were told
-  CircuitCounts circuits;     ///< of a run that was watched
+  RunResult result;            ///< kDone
+  std::string text;            ///< kDone: the result as a file
+  std::string message;         ///< of an error
+  std::string symptom;         ///< an ending that is a finding by itself
+  std::uint64_t history = 0;   ///< a hash of what observers were told
+  CircuitCounts circuits;      ///< of a run that was watched
+  std::vector<Time> instants;  ///< ... the first at which ranks began or ended operations, also where it did not end
 };
 
 enum class Watched : std::uint8_t { kYes, kNo };  ///< an observer sees every rank, so that no ranks are folded

@@ -58,7 +58,17 @@ Duration slack_of(const World& world, const Outcome& a, const Outcome& b) {
   return Duration{static_cast<std::int64_t>(slack)};
 }
 
+// What an agent sends may go by the time: random launches, requests that are refused or end with the run, samples that are
+// too old.
+bool sends_by_the_clock(const Json& scenario) {
+  const std::string text = scenario.dump();
+  return scenario.contains("agents") &&
+         (text.find("\"barrier\"") != std::string::npos || text.find("\"max_waiting\"") != std::string::npos ||
+          text.find("\"horizon_us\"") != std::string::npos || text.find("\"async\"") != std::string::npos);
+}
+
 LawAnswer same_bytes_at_both_fidelities(const World& world, const Outcome& first, Verdict& verdict) {
+  if (sends_by_the_clock(world.scenario)) return {};
   Json twin = world.scenario;
   Json& fidelity = twin["run"]["fidelity"];
   fidelity = fidelity == "exact" ? "stream" : "exact";
@@ -322,9 +332,9 @@ LawAnswer path_adds_up(const World& world, const Outcome& first, Verdict& verdic
 }
 
 std::vector<PolicyProperty> laws_of_twins() {
-  return {{"bytes_fidelity", "both fidelities move the same bytes", same_bytes_at_both_fidelities},
+  return {{"bytes_fidelity", "both fidelities move the same bytes", same_bytes_at_both_fidelities, false, true},
           {"fidelity_time", "both fidelities take the same time but for latencies", fidelities_agree},
-          {"folding", "a folded run has the result of the whole", same_result_folded},
+          {"folding", "a folded run has the result of the whole", same_result_folded, false, true},
           {"critical_path", "the parts of the critical path add up to the makespan", path_adds_up},
           {"time_scale", "all times twice as long: a run twice as long", times_scale},
           {"names", "renamed servers: the same makespan, where the policy is symmetric", names_do_not_matter},
@@ -353,6 +363,7 @@ const std::vector<PolicyProperty>& laws() {
   static const std::vector<PolicyProperty> kLaws = [] {
     std::vector<PolicyProperty> list = laws_of_twins();
     for (PolicyProperty& law : laws_of_use()) list.push_back(std::move(law));
+    for (PolicyProperty& law : laws_of_instants()) list.push_back(std::move(law));
     for (PolicyProperty& law : laws_of_notes()) list.push_back(std::move(law));
     return list;
   }();
@@ -361,8 +372,10 @@ const std::vector<PolicyProperty>& laws() {
 
 void examine_laws(const World& world, const Outcome& first, const JudgeOptions& options, Verdict& verdict) {
   if (world.scenario.dump().find("\"starvation_us\"") != std::string::npos) return;  // a twin may have to wait longer
+  const bool decided = is_decided(world.scenario);
   for (std::size_t i = 0; i < laws().size() && verdict.symptom.empty(); ++i) {
     const PolicyProperty& law = laws()[i];
+    if (decided && !law.of_agents) continue;
     if (!options.only_law.empty() && options.only_law != law.name) continue;
     const bool chosen = options.all_laws || !options.only_law.empty() || law.on_every_world || (world.seed + i) % 3 == 0;
     if (!chosen) continue;

@@ -19,12 +19,15 @@ struct PolicyProperty {
   std::string summary;  ///< what is promised
   LawAnswer (*examine)(const World& world, const Outcome& first, Verdict& verdict) = nullptr;
   bool on_every_world = false;  ///< it applies to few worlds; others are examined on one world in three
+  bool of_agents = false;       ///< it also holds for work that is decided while it runs
 };
 
 [[nodiscard]] const std::vector<PolicyProperty>& laws();
 
 /// Laws of what a run makes of its ports, rails and times (laws_of_use.cpp).
 [[nodiscard]] std::vector<PolicyProperty> laws_of_use();
+/// The law of instants (laws_of_instants.cpp).
+[[nodiscard]] std::vector<PolicyProperty> laws_of_instants();
 /// The law of notes (laws_of_notes.cpp).
 [[nodiscard]] std::vector<PolicyProperty> laws_of_notes();
 

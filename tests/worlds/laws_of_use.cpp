@@ -269,9 +269,9 @@ LawAnswer a_late_job_takes_as_long(const World& world, const Outcome& first, Ver
 std::vector<PolicyProperty> laws_of_use() {
   return {{"ends_in_time", "no run takes longer than everything one after the other", ends_in_time, true},
           {"only_while_running", "ports of a job's own servers are pointed between its start and its end",
-           ports_rest_without_their_job, true},
+           ports_rest_without_their_job, true, true},
           {"ports_used", "several ports are faster than one, where nothing but bytes takes time", ports_are_used, true},
-          {"late_start", "a job takes as long whenever it starts", a_late_job_takes_as_long},
+          {"late_start", "a job takes as long whenever it starts", a_late_job_takes_as_long, false, true},
           {"made_once", "opus makes no circuit of a pipeline twice, where all of them fit", circuits_are_made_once, true},
           {"rails_at_once", "a step of an all-to-all asks all rails at once", rails_are_asked_at_once, true},
           {"dropped_replica", "months of the job may go on without a replica", a_replica_can_be_dropped, true},

@@ -27,6 +27,9 @@ namespace photonrail::worlds {
 /// How many ranks the job of the scenario has. REQUIRES: no "jobs".
 [[nodiscard]] std::uint32_t ranks_of(const Json& scenario);
 
+/// Whether an agent decides the work of a job while it runs.
+[[nodiscard]] bool is_decided(const Json& scenario);
+
 /// Whether nothing of a run is drawn, lost or broken.
 [[nodiscard]] bool is_steady(const Json& scenario);
 

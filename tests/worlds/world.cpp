@@ -163,6 +163,13 @@ void draw_trainings(std::uint64_t seed, Json& scenario) {
   for (Json& job : scenario["jobs"]) draw(job);
 }
 
+// Links have other ways around a failed one from four GPUs on.
+void draw_width(Dice& dice, Extent& extent, Json& cluster) {
+  if (extent.servers > 3 || dice.from_to(0, 1) == 1) return;
+  extent.gpus_per_server = dice.pick<std::uint32_t>({4, 4, 6, 8});
+  cluster["gpus_per_server"] = extent.gpus_per_server;
+}
+
 // Of a stream of its own and last: where it is not drawn, a seed has the world that it had before.
 void draw_accuracy(std::uint64_t seed, Json& scenario) {
   Dice dice(seed, "accuracy");
@@ -200,6 +207,7 @@ World draw_ordinary(std::uint64_t seed) {
     return {seed, scenario};
   }
   scenario["cluster"] = draw_cluster(dice, extent);
+  if (linked) draw_width(shapes, extent, scenario["cluster"]);
   if (extent.optical) scenario["controller"] = draw_controller(dice, extent);
   if (dice.one_in(3)) {
     scenario["executor"] = {{"comm_lanes", dice.one_in(2) ? "one" : "per_communicator"},
@@ -237,6 +245,8 @@ World draw_ordinary(std::uint64_t seed) {
   draw_bypass(links, scenario);
   if (links.from_to(1, 30) == 1) draw_twist(links, scenario);
   draw_options(seed, scenario);
+  Dice whole(seed, "whole microseconds");
+  if (whole.from_to(1, 5) == 1) draw_whole(whole, scenario);
   return {seed, scenario};
 }
 

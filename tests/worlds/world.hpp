@@ -73,6 +73,9 @@ void draw_twist(Dice& dice, Json& scenario);
 /// Several things that go wrong at once.
 void draw_troubles(Dice& dice, const Extent& extent, Json& scenario);
 
+/// Times, rates and sizes that fit each other, so that much happens at one instant.
+void draw_whole(Dice& dice, Json& scenario);
+
 /// More servers, often on electrical rails, and jobs with many unlike messages at once.
 void draw_crowd(Dice& dice, Json& scenario);
 

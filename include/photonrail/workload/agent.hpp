@@ -47,7 +47,7 @@ struct WorkEvent {
     kLaunchDone  ///< all ranks of a launch are done
   };
   Kind kind = Kind::kBegin;
-  Time now{};
+  Time now{};                          ///< since the job began, as all times that an agent is told and gives
   LaunchId launch = LaunchId::none();  ///< kRankDone, kLaunchDone
   RankId rank = RankId::none();        ///< kRankDone
   std::uint64_t token = 0;             ///< of the timer, or of the launch
@@ -81,7 +81,7 @@ class WorkSink {
   /// order of the calls. REQUIRES: the time has not passed.
   virtual void wake_at(Time at, std::uint64_t token = 0) = 0;
 
-  [[nodiscard]] virtual Time now() const = 0;
+  [[nodiscard]] virtual Time now() const = 0;  ///< since the job began
   /// Returns the number of ranks of the job.
   [[nodiscard]] virtual std::size_t ranks() const = 0;
 };

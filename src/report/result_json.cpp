@@ -187,7 +187,7 @@ Json windows(const RunResult& result) {
   return by_change;
 }
 
-Json cost(const CostSummary& summary, const ClusterSpec& cluster) {
+Json cost_json(const CostSummary& summary, const ClusterSpec& cluster) {
   const auto& gpus = summary.gpu_energy_per_step_j;
   return {{"catalogue", summary.catalogue},
           {"rule", name(summary.rule)},
@@ -282,7 +282,7 @@ Json result_json(const RunResult& result, bool lists) {
   if (lists) json["quantiles_s"] = quantiles_json(result);
   if (lists) json["windows_s"] = windows(result);
   if (Json counts = thinned(result); lists && !counts.empty()) json["windows_count"] = std::move(counts);
-  if (result.cost) json["cost"] = cost(*result.cost, result.cluster);
+  if (result.cost) json["cost"] = cost_json(*result.cost, result.cluster);
   json["folding"] = folding(result.folding);
   json["warnings"] = result.warnings;
   json["notes"] = report::notes_json(result.notes);

@@ -51,9 +51,9 @@ std::string text_at(const Json& node, const char* key) {
 }
 
 const Json::Array& list_at(const Json& node, const char* key) {
-  static const Json::Array kNone;
+  static const Json::Array kEmpty;
   const Json* const list = node.find(key);
-  return list != nullptr && list->is_array() ? list->elements() : kNone;
+  return list != nullptr && list->is_array() ? list->elements() : kEmpty;
 }
 
 // The mean of an estimate, and its bounds.

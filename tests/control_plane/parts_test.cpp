@@ -218,7 +218,8 @@ TEST(RequestBoard, RequestsThatTheProgramsDoNotOrderGoByTheirGroups) {
 TEST(MissingCircuit, NamesTheTwoRanks) {
   BoardFixture f;
   const execution::Operation& op = f.operations[f.operation()];
-  execution::Link link{.pair = {1, 2}};
+  execution::Link link;
+  link.pair = {1, 2};
   link.way.crossing = f.run.fabric.crossing(op.gpus[1], op.gpus[2]);
   EXPECT_THAT(missing_circuit(f.run, op, link).text, StartsWith(" waits for a circuit from rank 1 to rank 2"));
 }

@@ -98,7 +98,8 @@ TEST(RlWorkload, CircuitsThatFollowThePhasesNeedAFastSwitch) {
   slow.cluster.rail.optical.reconfiguration = DelayDistribution::constant(Duration{10'000'000'000});
   Scenario ring = fast;
   ring.cluster.rail.forwarding = true;
-  ring.controller = {.name = "static"};
+  ring.controller = ControllerSpec{};
+  ring.controller.name = "static";
   for (std::uint32_t gpu = 0; gpu < 64; ++gpu) ring.controller.circuits.push_back({GpuId{gpu}, GpuId{(gpu + 8) % 64}});
   ring.run.fidelity = Fidelity::kExact;
   const double stays = middle_rl_step(ring);

@@ -10,6 +10,8 @@ namespace photonrail::test {
 
 using Job = testing::TinyJob;
 
+inline constexpr std::int64_t kMegabyte = 1'000'000;  // 20 us at 50 GB/s
+
 inline Duration us(double x) { return Duration{static_cast<std::int64_t>(x * 1e6)}; }
 inline Duration ms(double x) { return us(x * 1000); }
 

@@ -20,8 +20,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::int64_t kMegabyte = 1'000'000;  // 20 us at the 50 GB/s of a NIC, and of an uplink
-
 /// Rank i sends rank half + i 1 MB, all at once. Half of the servers are below the first leaf, and a leaf has as many
 /// uplinks as NICs, each as fast.
 Job across_leaves(std::uint32_t half, UplinkRouting routing) {

@@ -140,7 +140,9 @@ TEST(NemoRows, StepsAndOrders) {
   ASSERT_FALSE(errors.empty());
   std::sort(errors.begin(), errors.end());
   EXPECT_LT(errors.back(), 0.25);
-  if (errors.size() == 9) EXPECT_LT(errors[4], 0.15);
+  if (errors.size() == 9) {
+    EXPECT_LT(errors[4], 0.15);
+  }
 }
 
 }  // namespace

@@ -16,8 +16,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-constexpr std::int64_t kMegabyte = 1'000'000;  // 20 us at 50 GB/s
-
 /// Jobs on one cluster of servers with a GPU each.
 class Cluster {
  public:

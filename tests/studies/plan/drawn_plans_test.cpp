@@ -26,7 +26,7 @@ using nlohmann::json;
 TEST(Planner, ASweepAroundTheBestHasItsNeighbours) {
   json file = plan_file();
   file["base"]["cluster"]["gpu"]["memory_gb"] = 80;
-  const Plan plan = parsed(file);
+  const Plan plan = parsed_plan(file);
   const PlanResult result = run_plan(plan);
   ASSERT_FALSE(result.best.empty());
   const Sweep sweep = parse_sweep(sweep_around(plan, result), "around.json");
@@ -41,7 +41,7 @@ TEST(Planner, ASweepAroundTheBestHasItsNeighbours) {
 TEST(Planner, AMapHasThePairsOfSizesThatCanBe) {
   json file = plan_file();
   file["base"]["cluster"]["gpu"]["memory_gb"] = 80;
-  const PlanResult result = run_plan(parsed(file));
+  const PlanResult result = run_plan(parsed_plan(file));
   std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
   double least = std::numeric_limits<double>::infinity();
   for (const PlanCell& cell : result.map) {
@@ -63,7 +63,7 @@ TEST(Planner, EqualCandidatesRunOnce) {
                      {"provisioned", {{"/controller", {{"name", "opus"}, {"mode", "provisioned"}}}}}}}}};
   PlanOptions options;
   options.jobs = 1;
-  const PlanResult result = run_plan(parsed(file), options);
+  const PlanResult result = run_plan(parsed_plan(file), options);
   EXPECT_EQ(result.open, 0u);
   EXPECT_GT(result.simulated, 1u);
   EXPECT_EQ(2 * result.reused, result.simulated);
@@ -76,7 +76,7 @@ TEST(Planner, PlacementsInWhichAJobIsTheSameRunOnce) {
                    {"values", {json{"tp", "cp", "dp", "pp"}, json{"cp", "tp", "dp", "pp"}, json{"tp", "dp", "cp", "pp"}}}}};
   PlanOptions options;
   options.jobs = 1;
-  const PlanResult result = run_plan(parsed(file), options);
+  const PlanResult result = run_plan(parsed_plan(file), options);
   EXPECT_EQ(result.open, 0u);
   EXPECT_GT(result.simulated, 0u);
   EXPECT_EQ(3 * result.reused, 2 * result.simulated);
@@ -121,7 +121,7 @@ TEST(Planner, DrawnPlansKeepTheirBooks) {
   const std::uint64_t cases = test_cases(12);
   for (std::uint64_t n = 0; n < cases; ++n) {
     const json file = drawn_plan_file(random);
-    const Plan plan = parsed(file);
+    const Plan plan = parsed_plan(file);
     const Folder folder;
     PlanOptions options;
     options.limit_s = 1e6;

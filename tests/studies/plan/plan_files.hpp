@@ -37,7 +37,7 @@ inline nlohmann::json plan_file() {
                  {"/controller", {{"name", "opus"}, {"mode", "provisioned"}}}}}}}}}}};
 }
 
-inline Plan parsed(const nlohmann::json& file) { return parse_plan(file.dump(), "small.json"); }
+inline Plan parsed_plan(const nlohmann::json& file) { return parse_plan(file.dump(), "small.json"); }
 
 /// A space of 200 to 2,000 candidates; 64 where few are examined.
 inline nlohmann::json drawn_plan(std::mt19937_64& random, bool large) {

@@ -84,7 +84,7 @@ TEST(Planner, FindsWhatAnExhaustiveRunFinds) {
   const std::uint64_t spaces = std::min<std::uint64_t>(50, test_cases(3));
   for (std::uint64_t space = 0; space < spaces; ++space) {
     const json file = drawn_plan(random, spaces > 3);
-    const Plan plan = parsed(file);
+    const Plan plan = parsed_plan(file);
     PlanOptions options;
     options.limit_s = 1e6;
     const PlanResult result = run_plan(plan, options);
@@ -105,7 +105,7 @@ TEST(Planner, FindsWhatAnExhaustiveRunFinds) {
 TEST(Planner, AFrontIsThatOfAnExhaustiveRun) {
   json file = plan_file();
   file["objective"] = {"step", "usd"};
-  const Plan plan = parsed(file);
+  const Plan plan = parsed_plan(file);
   const PlanResult result = run_plan(plan);
   std::vector<std::pair<double, double>> all;  // step, dollars
   for (const auto& [patch, step] : exhaustive(plan)) {
@@ -147,7 +147,7 @@ json plan_of_months() {
 }
 
 TEST(Planner, MonthsChooseTheIntervalAndTheSparesThatASweepByHandDoes) {
-  const Plan plan = parsed(plan_of_months());
+  const Plan plan = parsed_plan(plan_of_months());
   const PlanResult result = run_plan(plan);
   double best = std::numeric_limits<double>::infinity();
   std::string by_hand;
@@ -183,7 +183,7 @@ TEST(Planner, ATrillionTokensCostRentNetworkAndEnergy) {
   json file = plan_file();
   file["objective"] = "usd_per_trillion_tokens";
   file["prices"] = {{"gpu_hour_usd", 3}, {"network_years", 2}, {"usd_per_kwh", 0.1}};
-  const PlanResult result = run_plan(parsed(file));
+  const PlanResult result = run_plan(parsed_plan(file));
   ASSERT_FALSE(result.best.empty());
   const PlannedRun& best = result.best.front();
   const double steps = 1e12 / 65536.0;
@@ -234,7 +234,7 @@ TEST(Planner, NoStepIsShorterThanItsBound) {
 
 TEST(Planner, AFolderIsGoneOnWith) {
   const Folder folder;
-  const Plan plan = parsed(plan_file());
+  const Plan plan = parsed_plan(plan_file());
   PlanOptions options;
   options.limit_s = 1e6;
   options.jobs = 1;
@@ -259,16 +259,16 @@ TEST(Planner, AFolderIsGoneOnWith) {
   }
   json other = plan_file();
   other["base"]["workload"]["training"]["sequence"] = 2048;
-  EXPECT_THAT(message_of([&] { static_cast<void>(run_plan(parsed(other), options)); }), HasSubstr("runs.jsonl"));
+  EXPECT_THAT(message_of([&] { static_cast<void>(run_plan(parsed_plan(other), options)); }), HasSubstr("runs.jsonl"));
   json limited = plan_file();
   limited["limits"] = {{"usd", 1}};
-  EXPECT_THAT(message_of([&] { static_cast<void>(run_plan(parsed(limited), options)); }), HasSubstr("runs.jsonl"));
+  EXPECT_THAT(message_of([&] { static_cast<void>(run_plan(parsed_plan(limited), options)); }), HasSubstr("runs.jsonl"));
 }
 
 // A process that dies while it writes a record leaves a part of its line.
 TEST(Planner, AKilledSearchGoesOn) {
   const Folder folder;
-  const Plan plan = parsed(plan_file());
+  const Plan plan = parsed_plan(plan_file());
   PlanOptions options;
   options.limit_s = 1e6;
   options.directory = folder.path();
@@ -283,7 +283,7 @@ TEST(Planner, AKilledSearchGoesOn) {
 }
 
 TEST(Planner, TheBestRunsAsItIs) {
-  const Plan plan = parsed(plan_file());
+  const Plan plan = parsed_plan(plan_file());
   const PlanResult result = run_plan(plan);
   ASSERT_FALSE(result.best.empty());
   const Scenario scenario = parse_scenario(planned_scenario(plan, result.best.front()), ".");
@@ -294,7 +294,7 @@ TEST(Planner, SaysWhatItsAnswerRestsOn) {
   json file = plan_file();
   file["base"]["cluster"]["gpu"]["memory_gb"] = 80;
   file["shapes"] = {{"tp", {2}}, {"pp", {2, 4}}, {"sharding", {"zero1"}}};
-  const Plan plan = parsed(file);
+  const Plan plan = parsed_plan(file);
   const PlanResult result = run_plan(plan);
   const PlanExplanation of = explain_plan(plan, result);
   EXPECT_TRUE(of.is_whole);
@@ -324,7 +324,7 @@ TEST(Planner, SaysWhatItsAnswerRestsOn) {
 TEST(Planner, SaysWhatCannotBeAndWhatIsNearest) {
   json file = plan_file();
   file["base"]["cluster"]["gpu"]["memory_gb"] = 0.1;
-  const PlanResult result = run_plan(parsed(file));
+  const PlanResult result = run_plan(parsed_plan(file));
   EXPECT_TRUE(result.best.empty());
   EXPECT_GT(result.rejected.at("memory of a GPU"), 0u);
   EXPECT_THAT(result.nearest, HasSubstr("a GPU would hold"));
@@ -336,16 +336,16 @@ TEST(Planner, SaysWhatCannotBeAndWhatIsNearest) {
 TEST(Planner, LimitsTheBill) {
   json file = plan_file();
   file["base"]["cost"] = json::object();
-  const PlanResult any = run_plan(parsed(file));
+  const PlanResult any = run_plan(parsed_plan(file));
   ASSERT_TRUE(any.best.front().usd.has_value());
   file["limits"] = {{"usd", 1}};
-  const PlanResult none = run_plan(parsed(file));
+  const PlanResult none = run_plan(parsed_plan(file));
   EXPECT_TRUE(none.best.empty());
   EXPECT_GT(none.rejected.at("/limits/usd"), 0u);
 }
 
 TEST(Planner, BadFilesAreRefusedWithAPlace) {
-  const auto refusal = [](const json& file) { return message_of([&] { static_cast<void>(parsed(file)); }); };
+  const auto refusal = [](const json& file) { return message_of([&] { static_cast<void>(parsed_plan(file)); }); };
   json nothing = plan_file();
   nothing.erase("shapes");
   nothing.erase("axes");

@@ -1901,6 +1901,10 @@ class SmShare(Section):
     pp: Optional[float] = None
     #: The share that exchanges of this dimension hold. 0 to 0.9. Default: 0.
     other: Optional[float] = None
+    #: The share that exchanges of this dimension hold. 0 to 0.9. Default: 0.
+    kv: Optional[float] = None
+    #: The share that exchanges of this dimension hold. 0 to 0.9. Default: 0.
+    refit: Optional[float] = None
     more: Optional[Dict[str, Any]] = None
 
 

@@ -8,7 +8,7 @@ namespace photonrail::config {
 
 namespace {
 
-// What the scenario says stays; objects are filled up key by key.
+// The scenario keeps what it says; objects are filled up key by key.
 void fill_up(Json& into, Json&& from) {
   for (auto& [key, value] : from.members()) {
     Json* const known = into.find(key);

@@ -227,8 +227,9 @@ void Launches::end_part(Launch& launch, std::uint32_t part) {
   last_cause_ = later_of(last_cause_, done.last);
   launch.last = later_of(launch.last, done.last);
   if (hears_ranks_) {
-    voice_.add({WorkEvent::Kind::kRankDone, now(), launch.id, done.rank, launch.label.token, of_job(launch.opened)},
-               done.last);
+    voice_.add(
+        {WorkEvent::Kind::kRankDone, now(), launch.id, done.rank, launch.label.token, launch.opened - began_.since_start()},
+        done.last);
   }
   if (--launch.ranks_left == 0) end_launch(launch);
   tell_all();
@@ -240,7 +241,8 @@ void Launches::end_launch(Launch& launch) {
   totals.time += took;
   totals.longest = std::max(totals.longest, took);
   observe(run_, launch, true);
-  voice_.add({WorkEvent::Kind::kLaunchDone, now(), launch.id, RankId::none(), launch.label.token, of_job(launch.opened)},
+  voice_.add({WorkEvent::Kind::kLaunchDone, now(), launch.id, RankId::none(), launch.label.token,
+              launch.opened - began_.since_start()},
              launch.last);
   if (launch.graph != nullptr) --launch.graph->users;
   table_.close(launch);

@@ -47,13 +47,12 @@ class Launches final : public WorkSink {
                       LaunchLabel label) override;
   LaunchId send(RankId from, RankId to, Bytes size, LaunchLabel label, Dimension dimension) override;
   void wake_at(Time at, std::uint64_t token) override;
-  [[nodiscard]] Time now() const override { return of_job(instant()); }
+  /// The agent's clock begins with its job, so that a job does the same whenever it starts.
+  [[nodiscard]] Time now() const override { return instant() - began_.since_start(); }
   [[nodiscard]] std::size_t ranks() const override { return table_.ranks(); }
 
  private:
   [[nodiscard]] Time instant() const { return run_.engine.now(); }
-  /// The agent's clock begins with its job, so that a job does the same whenever it starts.
-  [[nodiscard]] Time of_job(Time at) const { return at - began_.since_start(); }
   void check_call(LaunchLabel label) const;
   [[nodiscard]] Launch& open_graph(const Fragment& fragment, LaunchLabel label);
   LaunchId launch_tasks(std::span<const RankId> ranks, LaunchLabel label, const Task& first, const Task& others,

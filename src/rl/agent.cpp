@@ -11,7 +11,7 @@ namespace photonrail::rl {
 
 namespace {
 
-/// What a timer is for: the lowest bits of its token.
+/// A timer says what it is for in the lowest bits of its token.
 enum TimerKind : std::uint64_t { kAnswered, kScored, kFails, kIsBack };
 constexpr int kTimerBits = 2;
 /// Tokens of runs: the kind, the engine, its failures before.
@@ -235,7 +235,7 @@ void RlAgent::end_run(std::uint32_t engine, WorkSink& sink) {
   }
 }
 
-// By the worker that is free first.
+// The worker that is free first takes it.
 void RlAgent::score(std::uint64_t sample, WorkSink& sink) {
   Time from = sink.now();
   if (spec_.rewards.workers > 0 && reward_ends_.size() >= spec_.rewards.workers) {
@@ -276,7 +276,7 @@ void RlAgent::answer(std::uint64_t sample, Time now) {
   engine.generation.add(stretch);
 }
 
-// What it had is made by others from the beginning. Complete responses have left it.
+// Others make what it had from the beginning. Complete responses have left it.
 void RlAgent::fail(Engine& engine, const EngineFailure& failure, WorkSink& sink) {
   if (!engine.up) return;
   engine.up = false;

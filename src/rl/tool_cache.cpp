@@ -30,7 +30,7 @@ ToolCache::Task& ToolCache::task(std::uint64_t number) {
       .first->second;
 }
 
-// What has ended by now is in the tree: the first that ended first.
+// The tree has what has ended by now, the first that ended first.
 void ToolCache::settle(Task& task, Time now) {
   std::stable_sort(task.running.begin(), task.running.end(), [](const auto& a, const auto& b) { return a.end < b.end; });
   std::size_t done = 0;

@@ -18,7 +18,7 @@ namespace {
 constexpr std::array<std::uint32_t, 3> kTrials{6, 12, 30};  // steps of the first run, the least first
 constexpr std::uint32_t kWorthIt = 4;                       // times the steps of a trial, and the job has more
 
-// What is drawn, fails at a certain time, or remembers more than its requests and circuits can differ in a later step.
+// A later step can differ where something is drawn, fails at a certain time, or remembers more than requests and circuits.
 bool may_repeat(const Scenario& job, const RunSpec& run, const ControllerSpec& controller, const Registries& registries) {
   const ControllerFactory& factory = registries.controllers.find(controller.name);
   const TrafficSource* const demands = job.graph.demands();

@@ -43,6 +43,12 @@ struct StepRecord {
   std::array<execution::TrafficMeans, kDimensionCount> means{};
 };
 
+/// What a run fills, or null.
+struct Recordings {
+  execution::Schedule* order = nullptr;  ///< of rail operations
+  StepRecord* steps = nullptr;
+};
+
 /// All that is referred to must outlive the run.
 struct JobSetup {
   const Scenario& scenario;
@@ -55,12 +61,11 @@ struct JobSetup {
   std::span<Observer* const> observers{};
   const folding::Folding* folding = nullptr;  ///< the smaller job that is run in place of the scenario's, or null
   const Profile* profile = nullptr;           ///< null: none is wanted
-  execution::Schedule* recorded = nullptr;    ///< gets the order of rail operations, or null
-  bool shows_classes = false;                 ///< a folded run notifies its observers, of classes in place of ranks
-  std::optional<Time> give_up{};              ///< a rehearsal that ends later than this has lost, and may stop
-  const SharedJobContext* shared = nullptr;   ///< of one of several jobs, which is not folded; else null
-  StepRecord* steps = nullptr;                ///< is filled, or null
-  WorkloadAgent* agent = nullptr;             ///< decides the workload; null: the ranks repeat their programs
+  Recordings recorded{};
+  bool shows_classes = false;                ///< a folded run notifies its observers, of classes in place of ranks
+  std::optional<Time> give_up{};             ///< a rehearsal that ends later than this has lost, and may stop
+  const SharedJobContext* shared = nullptr;  ///< of one of several jobs, which is not folded; else null
+  WorkloadAgent* agent = nullptr;            ///< decides the workload; null: the ranks repeat their programs
 
   [[nodiscard]] const TaskGraph& graph() const { return folding != nullptr ? folding->graph : scenario.graph; }
   [[nodiscard]] bool optical() const { return cluster.rail.kind == RailKind::kOptical; }

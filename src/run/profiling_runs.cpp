@@ -89,7 +89,7 @@ bool ProfilingRuns::record(const folding::Folding* folding, Wanted wanted, std::
   JobSetup job{.scenario = scenario_, .registries = registries_, .cluster = cluster, .controller = controller};
   job.run = run_;
   job.folding = folding;
-  job.recorded = &order;
+  job.recorded.order = &order;
   job.shows_classes = wanted.slack || wanted.tail;
   if (job.shows_classes) job.observers = observers;
   Simulation simulation(job);

@@ -73,7 +73,7 @@ JobSetup Runner::setup() const {
   job.run = job_.run;
   if (rehearsal_) job.run.critical_path = false;
   job.observers = job_.observers;
-  job.steps = job_.steps;
+  job.recorded.steps = job_.steps;
   job.stragglers = stragglers_;
   if (rehearsal_) job.give_up = rehearsal_->give_up;
   return job;

@@ -23,7 +23,7 @@ struct JobRun {
   RunSpec run{};
   std::span<Observer* const> observers{};
   WorkloadAgent* agent = nullptr;  ///< in place of one of the scenario's workload; null: none is given
-  StepRecord* steps = nullptr;     ///< JobSetup::steps
+  StepRecord* steps = nullptr;     ///< Recordings::steps
 };
 
 /// Holds what does not depend on the controller, and is therefore made once for all rehearsals and the run.

@@ -40,8 +40,8 @@ std::vector<Observer*> rank_watchers(const JobSetup& setup, std::optional<execut
   std::vector<Observer*> watchers;
   if (watched) watchers.assign(setup.observers.begin(), setup.observers.end());
   if (history) watchers.push_back(&*history);
-  if (setup.steps != nullptr && setup.steps->hashed) {
-    watchers.push_back(&setup.steps->hashes.emplace(setup.graph().ranks(), setup.run.iterations));
+  if (setup.recorded.steps != nullptr && setup.recorded.steps->hashed) {
+    watchers.push_back(&setup.recorded.steps->hashes.emplace(setup.graph().ranks(), setup.run.iterations));
   }
   return watchers;
 }
@@ -120,7 +120,7 @@ execution::ExecutorOptions Simulation::executor_options() {
   options.spec = setup_.scenario.executor;
   options.behaviour = behaviour_of(setup_.needs.ranks, setup_.graph().ranks());
   options.profile.iterations = setup_.run.iterations;
-  options.profile.recorded = setup_.recorded;
+  options.profile.recorded = setup_.recorded.order;
   options.ambiguity = ambiguity_if_folded();
   options.agent = setup_.agent;
   options.horizon = setup_.run.horizon;
@@ -175,7 +175,7 @@ void Simulation::report(RunResult& result) {
   execution::Accounts accounts = accounting_.finish(ends.back());
   result.ranks = std::move(accounts.ranks);
   result.traffic = accounts.traffic;
-  if (setup_.steps != nullptr) setup_.steps->means = accounts.means;
+  if (setup_.recorded.steps != nullptr) setup_.recorded.steps->means = accounts.means;
   result.windows = std::move(accounts.windows);
   result.operation_times = std::move(accounts.operation_times);
   result.circuit_waits = std::move(accounts.circuit_waits);

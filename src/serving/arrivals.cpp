@@ -178,7 +178,7 @@ constexpr double kLastArrival = 4.6e6;  // seconds: half of what Time holds
 
 Time later(Time at, double seconds) {
   if (to_seconds(at) + seconds < kLastArrival) return at + from_seconds(seconds);
-  throw ConfigError("/workload/serving/requests", "arrivals go on for more than 53 days, half of what simulated time holds",
+  throw ConfigError("", "the arrivals of requests go on for more than 53 days, half of what simulated time holds",
                     "a greater rate, or fewer requests");
 }
 

@@ -80,7 +80,7 @@ std::vector<RequestView> DecidedSteps::waiting() const {
   return views;
 }
 
-// Of waiting requests whose KV was delivered the last gives its blocks up where they are in the way.
+// The last of the waiting requests whose KV was delivered gives its blocks up where they are in the way.
 void DecidedSteps::next() {
   const EngineSpec& spec = of_->spec_;
   const Step& step = of_->step_;

@@ -17,7 +17,7 @@ std::size_t least(std::span<const EngineSignal> engines, Measure&& measure) {
 
 std::uint32_t requests_of(const EngineSignal& engine) { return engine.requests; }
 
-// By share, since engines of a pool may have unlike memories in times to come; then by requests.
+// Shares are compared, since engines of a pool may have unlike memories in times to come; then by requests.
 std::pair<double, std::uint32_t> held_of(const EngineSignal& engine) {
   const auto all = static_cast<double>(engine.held_blocks + engine.free_blocks);
   return {all > 0.0 ? static_cast<double>(engine.held_blocks) / all : 0.0, engine.requests};

@@ -3,6 +3,7 @@
 #include "command/command.hpp"
 #include "support/processor_time.hpp"
 #include "support/sanitizers.hpp"
+#include "support/source_dir.hpp"
 
 #include <cmath>
 #include <functional>
@@ -117,6 +118,12 @@ std::vector<Law> LawsOfWork::of_runs() const {
            [this](double times) {
              write("run.json", late_ranks(200 * times));
              return "run run.json --quiet";
+           }},
+          {"serve", 1000, 300e-6,  // requests
+           [](double times) {
+             return "serve " PHOTONRAIL_SOURCE_DIR
+                    "/configs/serving/quickstart.json --quiet --set /workload/serving/requests/count=" +
+                    std::to_string(std::lround(1000 * times));
            }},
           {"validate", 16 * 16, 1e-3,  // ranks
            [this](double times) {

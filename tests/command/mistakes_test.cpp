@@ -9,7 +9,7 @@ const std::vector<Mistake>& mistakes_on_the_command_line() {
   static const std::vector<Mistake> list{
       {"a command with a typo", "rnu good.json", "has no command \"rnu\" (did you mean run?)"},
       {"a command in capitals", "Run good.json", "did you mean run"},
-      {"a command of another program", "simulate good.json", "known: run, sweep"},
+      {"a command of another program", "simulate good.json", "known: run, serve, sweep"},
       {"no command", "", "A subcommand is required"},
       {"a command of a command with a typo", "trace exprt good.json",
        "photonrail trace has no command \"exprt\" (did you mean export?)"},

@@ -60,6 +60,7 @@ bool is_of_latency(const std::string& file) {
                                            "llama3-8b-operator-tables.json",
                                            "unlike-gpus-uneven-stages.json",
                                            "switches/pip-switch.json",
+                                           "leaf-spine/two-sites.json",
                                            "two-gpu-models.json",
                                            "scale-up/pip-switch-in-a-server.json",
                                            "checkpoint-to-peers.json"};  // the copy to the host counts as latency

@@ -180,6 +180,7 @@ TEST(Schema, MutatedScenariosAreJudgedAsTheReaderDoes) {
   std::map<std::string, int> counts;
   for (const fs::path& file : shipped("scenario")) {
     const json content = read_commented(file);
+    if (content.contains("astra")) continue;  // the reader adds what ASTRA-sim's inputs say before it looks
     // A large task graph takes a while to make, once for every mutant.
     const double before = processor_seconds();
     if (!complaint_of_reader("scenario", content, file.parent_path()).empty()) continue;

@@ -257,8 +257,10 @@ TEST_F(Work, BeyondALimitIsRefusedWithWhatWouldDo) {
   }
 }
 
+// Without folding every step is run.
 TEST_F(Work, OfASweepIsThatOfItsPoints) {
   json base = job_of(cluster_of(4, 1, {{"kind", "electrical"}}), {{"collective", {{"op", "all_reduce"}, {"bytes", 1e6}}}});
+  base["run"]["folding"] = false;
   write("base.json", base.dump());
   const Sweep sweep = read_sweep(write("sweep.json", R"({"schema": "photonrail.sweep/1", "base": "base.json", "axes": [
       {"name": "steps", "pointer": "/run/iterations", "values": [1, 1000000]}]})"));

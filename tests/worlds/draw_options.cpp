@@ -60,6 +60,8 @@ constexpr Option kOptions[] = {
     {"share of cp", "/executor/sm_share", "cp", "[0.25]", 2},
     {"share of pp", "/executor/sm_share", "pp", "[0.125]", 2},
     {"share of others", "/executor/sm_share", "other", "[0.5]", 2},
+    {"share of kv", "/executor/sm_share", "kv", "[0.25]", 2},
+    {"share of refits", "/executor/sm_share", "refit", "[0.25]", 2},
     {"electrical", "", "controller", R"([{"name": "electrical"}])", 8},
     {"starvation", "/controller", "starvation_us", "[1, 100, 5000]", 24},
     {"detection", "/stragglers", "detection_us", "[1, 30]", 3, "stops"},

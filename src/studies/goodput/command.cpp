@@ -12,7 +12,6 @@
 #include "progress.hpp"
 #include "read.hpp"
 #include "report/page.hpp"
-#include "report/text.hpp"
 #include "stop.hpp"
 #include "studies/goodput/report.hpp"
 #include "work_limit.hpp"
@@ -188,8 +187,9 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
   if (!options.out.empty())
     page =
         write_all(options.out, rows, points.size() == 1 ? points[0].scenario.name : options.scenarios[0].stem().string());
-  std::cout << (options.json ? goodput::goodput_json(rows)
-                             : goodput::goodput_table(rows) + "\n" + hung_lines(notes, report::kTerminalColumns));
+  std::cout << (options.json
+                    ? goodput::goodput_json(rows)
+                    : goodput::goodput_table(rows) + "\n" + hung_lines(notes, static_cast<std::size_t>(output_width())));
   if (!options.out.empty() && !options.json) std::cout << "wrote " << (page.empty() ? options.out : page).string() << "\n";
 }
 

@@ -46,7 +46,9 @@ class LawsOfWork : public Command {
     const double often = seconds_of(law.ask(kTimes));
     EXPECT_LE(once, kStart + law.things * law.seconds_each) << law.verb;
     EXPECT_LE(often, kStart + kTimes * law.things * law.seconds_each) << law.verb;
-    if (law.things > 0.0) EXPECT_LE(often, kStart + 2 * kTimes * once) << law.verb;
+    if (law.things > 0.0) {
+      EXPECT_LE(often, kStart + 2 * kTimes * once) << law.verb;
+    }
   }
 
   static constexpr double kTimes = 4.0;

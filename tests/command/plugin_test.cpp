@@ -150,7 +150,9 @@ TEST_F(Plugin, ALibraryThatIsCutOffIsNotLoaded) {
     fs::resize_file(folder_ / "cut.so", size);
     const Outcome outcome = run("--plugin ./cut.so list controllers");
     EXPECT_TRUE(outcome.status == 0 || outcome.status == 2) << size << ": " << outcome.status;
-    if (outcome.status == 2) EXPECT_THAT(outcome.err, HasSubstr("--plugin ./cut.so: ")) << size;
+    if (outcome.status == 2) {
+      EXPECT_THAT(outcome.err, HasSubstr("--plugin ./cut.so: ")) << size;
+    }
   }
 }
 

@@ -182,7 +182,7 @@ TEST(Simulation, RunsAJobAndReportsIt) {
       .scenario = job.scenario, .registries = registries, .cluster = job.scenario.cluster, .controller = controller};
   setup.run = job.scenario.run;
   execution::Schedule order(4);
-  setup.recorded = &order;
+  setup.recorded.order = &order;
   Simulation simulation(setup);
   EXPECT_FALSE(simulation.finished());
   simulation.run();

@@ -99,11 +99,17 @@ TEST_F(StoredBits, InTheDatabaseAreNamedAndMadeAgain) {
     SCOPED_TRACE(i);
     std::string shown;
     const bool is_shown = succeeds([&] { shown = report::read_page_data(out_).document; });
-    if (is_shown) EXPECT_EQ(shown, page);
+    if (is_shown) {
+      EXPECT_EQ(shown, page);
+    }
     SweepStatus status;
     const bool has_status = succeeds([&] { status = sweep_status(out_); });
-    if (has_status) EXPECT_EQ(status.summary.done, kPoints);
-    if (succeeds([&] { merge_sweep(out_); })) EXPECT_TRUE(content(out_ / "results.csv") == table);
+    if (has_status) {
+      EXPECT_EQ(status.summary.done, kPoints);
+    }
+    if (succeeds([&] { merge_sweep(out_); })) {
+      EXPECT_TRUE(content(out_ / "results.csv") == table);
+    }
     named += is_shown && has_status ? 0 : 1;
     // Going on makes what is damaged again, or says that the file is no database.
     if (succeeds([&] { run(); })) {

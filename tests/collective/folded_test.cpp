@@ -87,7 +87,9 @@ TEST(Folded, PlansOverServersFoldByServers) {
           ASSERT_NE(part, nullptr);
           expect_part(*whole, *part, period);
         }
-        if (rails > 1) EXPECT_EQ(whole->folded(1), nullptr);
+        if (rails > 1) {
+          EXPECT_EQ(whole->folded(1), nullptr);
+        }
       }
     }
   }

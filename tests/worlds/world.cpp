@@ -118,8 +118,10 @@ void draw_collectives(Dice& dice, const Extent& extent, Json& scenario) {
 // One value at the end of its range: sums must not overflow, and memory must follow the job.
 void draw_extreme(Dice& dice, const Extent& extent, Json& scenario) {
   Json& cluster = scenario["cluster"];
-  // A rotor turns on for as long as a run takes: one of days has more events than a search has time for.
-  if (scenario.dump().find("\"rotor\"") != std::string::npos) return;
+  // A rotor, or harvest, turns on for as long as a run takes: one of days has more events than a search has time for.
+  for (const char* const turns : {"\"rotor\"", "\"harvest\""}) {
+    if (scenario.dump().find(turns) != std::string::npos) return;
+  }
   switch (dice.from_to(0, 5)) {
     case 0:
       cluster["nic"]["port_gb_per_s"] = dice.one_in(2) ? 1e9 : 1e-6;

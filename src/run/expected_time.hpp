@@ -10,6 +10,7 @@ namespace photonrail::run {
 /// What is counted (WorkPart::what).
 inline constexpr const char* kOperations = "tasks and sends";
 inline constexpr const char* kRanks = "ranks";
+inline constexpr const char* kRequests = "requests";
 inline constexpr const char* kCircuitsTurned = "circuits of slots";
 
 /// Seconds: less is not worth a closer look, even for many points of a sweep.

@@ -19,6 +19,7 @@ constexpr double kReportedByte = 15e-9;  // seconds, of a file of results
 std::string levers_of(const std::string& what) {
   if (what == run::kOperations) return "/run/iterations, /run/fidelity, fewer ranks";
   if (what == run::kCircuitsTurned) return "/controller/slot_us, /run/iterations";
+  if (what == run::kRequests) return "/workload/serving/requests/count";
   return "/cluster/servers";
 }
 

@@ -5,6 +5,7 @@
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/worth.hpp"
 #include "photonrail/workload/scheduling.hpp"
+#include "run/expected_time.hpp"
 #include "run/rate_search.hpp"
 #include "support/folder.hpp"
 
@@ -257,6 +258,19 @@ TEST(ServingScenario, SaysWhatIsWrong) {
   EXPECT_THAT(
       refusal(R"("requests": {"concurrency": 4, "input": 5, "output": 2, "classes": [{"name": "a", "priority": 2}]})"),
       HasSubstr("no engine orders by them"));
+}
+
+TEST(ServingScenario, RequestsAreWorkThatIsKnownBefore) {
+  const auto seconds_of = [](const std::string& count) {
+    return run::expected_work(parse_scenario(scenario_with(R"("requests": {"arrivals": {"process": "poisson", "per_s": 10},
+        "input": 500, "output": 20, "count": )" + count + "}, " +
+                                                           kLaw),
+                                             "."),
+                              Registries{})
+        .seconds();
+  };
+  EXPECT_LT(seconds_of("1000"), 1.0);
+  EXPECT_GT(seconds_of("1000000000"), 10'000.0);
 }
 
 TEST(ServingScenario, ArrivalsThatTimeDoesNotHoldAreRefused) {

@@ -154,16 +154,10 @@ Json parse_result(std::string_view text, std::string_view file) {
   return with_ranks(result);
 }
 
-std::optional<double> number_in(const std::string& field) {
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  return error == std::errc{} && end == field.data() + field.size() ? std::optional(value) : std::nullopt;
-}
-
 void compare_cells(const std::string& place, const std::string& a, const std::string& b, bool judged,
                    DifferenceList& into) {
-  const auto x = number_in(a);
-  const auto y = number_in(b);
+  const auto x = report::number_in(a);
+  const auto y = report::number_in(b);
   if (x && y) return into.numbers(place, *x, *y, judged);
   into.texts(place, a.empty() ? "absent" : a, b.empty() ? "absent" : b, judged);
 }

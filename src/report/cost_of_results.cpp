@@ -11,7 +11,6 @@
 #include "report/text.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -59,9 +58,7 @@ std::vector<BilledRow> rows_of_sweep(const fs::path& file) {
     for (std::size_t c = 0; c < std::min(lines[r].size(), lines[0].size()); ++c) {
       const std::string& cell = lines[r][c];
       if (lines[0][c] == "name") row.name = cell;
-      double value = 0.0;
-      const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-      if (error == std::errc{} && end == cell.data() + cell.size()) row.numbers[lines[0][c]] = value;
+      if (const auto value = number_in(cell)) row.numbers[lines[0][c]] = *value;
     }
     if (row.find("cost.usd")) rows.push_back(std::move(row));
   }

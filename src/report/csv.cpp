@@ -1,5 +1,7 @@
 #include "report/csv.hpp"
 
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 namespace photonrail::report {
@@ -30,6 +32,12 @@ std::vector<std::vector<std::string>> parse_csv(std::string_view text) {
   }
   if (row.size() > 1 || !row.front().empty()) rows.push_back(std::move(row));
   return rows;
+}
+
+std::optional<double> number_in(std::string_view cell) {
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  return error == std::errc{} && end == cell.data() + cell.size() ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace photonrail::report

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -42,7 +41,7 @@ class RequestTable {
                             "line " + std::to_string(r + 1) + " has " + std::to_string(rows[r].size()) + " cells of " +
                                 std::to_string(rows.front().size()),
                             "run the scenario again");
-        column.push_back(unit * number_of(rows[r][c]));
+        column.push_back(unit * number_in(rows[r][c]).value_or(kNone));
       }
     }
     count_ = rows.size() - 1;
@@ -56,12 +55,6 @@ class RequestTable {
   }
 
  private:
-  static double number_of(const std::string& cell) {
-    double value = kNone;
-    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    return error == std::errc{} && end == cell.data() + cell.size() ? value : kNone;
-  }
-
   std::map<std::string, std::vector<double>> columns_;
   std::size_t count_ = 0;
 };

@@ -1,10 +1,9 @@
 #include "studies/table.hpp"
 
+#include "report/csv.hpp"
 #include "report/text.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 
 namespace photonrail::studies {
 
@@ -12,9 +11,7 @@ namespace {
 
 bool is_number(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
-  double value = 0.0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return problem == std::errc{} && end == text.data() + text.size();
+  return report::number_in(text).has_value();
 }
 
 // A spreadsheet would evaluate a text that begins so; an apostrophe before it makes it a text.

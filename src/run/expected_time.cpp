@@ -197,7 +197,7 @@ constexpr double kSecondsARequest = 60e-6;  // served on rails, its KV and its s
 
 /// Adds what served requests take.
 void add_requests(const Scenario& job, WorkEstimate& sum) {
-  const auto* const served = dynamic_cast<const ServedWorkload*>(job.workload.get());
+  const auto* const served = ServedWorkload::of(job);
   if (served == nullptr) return;
   const auto count = static_cast<double>(served->spec().requests.count);
   sum.add({kRequests, count, count * kSecondsARequest});

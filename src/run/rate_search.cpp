@@ -16,12 +16,8 @@ namespace {
 
 constexpr double kMostFactor = 1024.0;  // of the scenario's own rate, up or down
 
-const ServedWorkload* served(const Scenario& scenario) {
-  return dynamic_cast<const ServedWorkload*>(scenario.workload.get());
-}
-
 Scenario at_factor(const Scenario& scenario, double factor) {
-  serving::ServingSpec spec = served(scenario)->spec();
+  serving::ServingSpec spec = ServedWorkload::of(scenario)->spec();
   spec.requests.time_factor /= factor;
   spec.find_rate.reset();
   Scenario changed = scenario;
@@ -33,7 +29,7 @@ Scenario at_factor(const Scenario& scenario, double factor) {
 class RateBisection {
  public:
   RateBisection(const Scenario& scenario, std::span<Observer* const> observers, const RunOnce& run)
-      : scenario_(&scenario), observers_(observers), run_(&run), spec_(served(scenario)->spec()) {
+      : scenario_(&scenario), observers_(observers), run_(&run), spec_(ServedWorkload::of(scenario)->spec()) {
     search_.share = spec_.slo->share;
   }
 
@@ -85,7 +81,7 @@ class RateBisection {
 }  // namespace
 
 bool searches_rate(const Scenario& scenario) {
-  return served(scenario) != nullptr && served(scenario)->spec().find_rate.has_value();
+  return ServedWorkload::of(scenario) != nullptr && ServedWorkload::of(scenario)->spec().find_rate.has_value();
 }
 
 RunResult run_at_greatest_rate(const Scenario& scenario, std::span<Observer* const> observers, const RunOnce& run) {

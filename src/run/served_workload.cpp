@@ -12,6 +12,10 @@
 
 namespace photonrail::run {
 
+const ServedWorkload* ServedWorkload::of(const Scenario& scenario) {
+  return dynamic_cast<const ServedWorkload*>(scenario.workload.get());
+}
+
 namespace {
 
 class ReportedAgent final : public serving::ServingAgent {
@@ -52,7 +56,7 @@ std::shared_ptr<const ServedWorkload> ServedWorkload::with_failure(const std::ve
 namespace photonrail {
 
 Scenario with_scheduler(const Scenario& scenario, std::shared_ptr<const SchedulingPolicy> policy) {
-  const auto* const served = dynamic_cast<const run::ServedWorkload*>(scenario.workload.get());
+  const auto* const served = run::ServedWorkload::of(scenario);
   if (served == nullptr) throw ConfigError(scenario.name, "serves no requests that a scheduler could order");
   serving::ServingSpec spec = served->spec();
   for (serving::PoolSpec& pool : spec.pools) {

@@ -17,6 +17,9 @@ class ServedWorkload final : public Workload {
   /// `spec`: its ranks are those of the scenario; its seed is that of each run.
   explicit ServedWorkload(serving::ServingSpec spec) : spec_(std::move(spec)) {}
 
+  /// The one of the scenario; null: it serves no requests.
+  [[nodiscard]] static const ServedWorkload* of(const Scenario& scenario);
+
   [[nodiscard]] std::string name() const override { return "serving"; }
   [[nodiscard]] std::unique_ptr<WorkloadAgent> make(const Scenario& scenario, std::uint64_t seed) const override;
   [[nodiscard]] const serving::ServingSpec& spec() const { return spec_; }

@@ -9,20 +9,12 @@
 
 namespace photonrail::command {
 
-namespace {
-
-bool serves(const Scenario& scenario) {
-  return dynamic_cast<const run::ServedWorkload*>(scenario.workload.get()) != nullptr;
-}
-
-}  // namespace
-
 void serve(ServeOptions options, const Registries& known) {
   // The file's own keys of the search stay.
   if (options.find_rate) options.run.set.push_back("/workload/serving/find_rate/most_runs=40");
   const std::vector<Scenario> scenarios = read_scenarios(options.run.scenarios, options.run.set, known);
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
-    if (!serves(scenarios[i]))
+    if (run::ServedWorkload::of(scenarios[i]) == nullptr)
       throw ConfigError(options.run.scenarios[i].string(), "serves no requests", "photonrail run takes any scenario");
   }
   run_scenarios(scenarios, options.run, known);

@@ -3,14 +3,8 @@
 namespace photonrail::fabric {
 
 NicFaults::NicFaults(const Parts& parts, Bandwidth nic) : parts_(parts), nic_(nic), active_(parts.faults) {
-  using engine::Action;
-  for (std::size_t f = 0; f < parts_.faults.size(); ++f) {
-    const PortFault& fault = parts_.faults[f];
-    if (!fault.of_ports()) continue;
-    parts_.engine.schedule(fault.at, engine::Phase::kFinish, Action::to<&NicFaults::begin>(*this, f));
-    if (!fault.lasts) continue;
-    parts_.engine.schedule(fault.at + *fault.lasts, engine::Phase::kFinish, Action::to<&NicFaults::end>(*this, f));
-  }
+  active_.schedule<&NicFaults::begin, &NicFaults::end>(parts_.engine, *this,
+                                                       [](const PortFault& fault) { return fault.of_ports(); });
 }
 
 void NicFaults::begin(std::uint64_t index) {

@@ -3,15 +3,8 @@
 namespace photonrail::fabric {
 
 TierFaults::TierFaults(const Parts& parts) : parts_(parts), active_(parts.faults) {
-  using engine::Action;
-  using engine::Phase;
-  for (std::size_t f = 0; f < parts_.faults.size(); ++f) {
-    const PortFault& fault = parts_.faults[f];
-    if (fault.of_ports()) continue;
-    parts_.engine.schedule(fault.at, Phase::kFinish, Action::to<&TierFaults::begin>(*this, f));
-    if (!fault.lasts) continue;
-    parts_.engine.schedule(fault.at + *fault.lasts, Phase::kFinish, Action::to<&TierFaults::end>(*this, f));
-  }
+  active_.schedule<&TierFaults::begin, &TierFaults::end>(parts_.engine, *this,
+                                                         [](const PortFault& fault) { return !fault.of_ports(); });
 }
 
 void TierFaults::begin(std::uint64_t index) {

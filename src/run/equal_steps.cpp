@@ -27,11 +27,6 @@ bool may_repeat(const Scenario& job, const RunSpec& run, const ControllerSpec& c
          why_not_foldable(job.cluster, controller, factory).empty();
 }
 
-struct Trial {
-  StepsResult steps;
-  StepRecord record;
-};
-
 class EqualSteps {
  public:
   EqualSteps(const JobRun& job, const ControllerSpec& controller, RunCaches& caches, const RunResult& before)
@@ -41,38 +36,38 @@ class EqualSteps {
   bool run(RunResult& result) const {
     for (const std::uint32_t few : kTrials) {
       if (job_.run.iterations <= kWorthIt * few) return false;
-      Trial first = run(few, true);
+      StepsResult first = run(few, true);
       const std::optional<std::uint32_t> period = first.record.hashes->period();
       if (!period) continue;
       // The steps that are not run are a multiple of the period.
       const std::uint32_t shortest = few + (job_.run.iterations - few) % *period;
-      if (shortest != few) first.steps = run(shortest, false).steps;
-      return grow(std::move(first), shortest, *period, result);
+      const std::size_t steady = first.record.hashes->windows();
+      if (shortest != few) first = run(shortest, false);
+      return grow(first, shortest, *period, steady, result);
     }
     return false;
   }
 
  private:
-  [[nodiscard]] Trial run(std::uint32_t steps, bool hashed) const {
-    Trial trial{{before_, {}}, {.hashed = hashed}};
+  [[nodiscard]] StepsResult run(std::uint32_t steps, bool hashed) const {
+    StepsResult trial{before_, {.hashed = hashed}};
     JobRun few = job_;
     few.run.iterations = steps;
     few.observers = {};
     few.steps = &trial.record;
-    Runner(few, controller_, caches_).run(trial.steps.result);
-    trial.steps.means = trial.record.means;
+    Runner(few, controller_, caches_).run(trial.result);
     return trial;
   }
 
-  bool grow(Trial first, std::uint32_t steps, std::uint32_t period, RunResult& result) const {
-    StepsResult second = run(steps + period, false).steps;
-    StepsResult third = run(steps + 2 * period, false).steps;
+  // The first `steady` steps are those that repeat, and what comes before them.
+  bool grow(StepsResult& first, std::uint32_t steps, std::uint32_t period, std::size_t steady, RunResult& result) const {
+    StepsResult second = run(steps + period, false);
+    StepsResult third = run(steps + 2 * period, false);
     const std::int64_t times = (job_.run.iterations - steps - 2 * period) / period;
-    if (!run::grow({&first.steps, &second, &third}, times, period, first.record.hashes->windows())) return false;
+    if (!run::grow({&first, &second, &third}, times, period, steady)) return false;
     result = std::move(third.result);
     result.choices.push_back("steps: " + std::to_string(steps + 2 * period) + " of " + std::to_string(job_.run.iterations) +
-                             " were run; from step " + std::to_string(first.record.hashes->windows() - period + 1) +
-                             " on " +
+                             " were run; from step " + std::to_string(steady - period + 1) + " on " +
                              (period == 1 ? std::string("all are equal") : "every " + std::to_string(period) + " repeat"));
     return true;
   }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 namespace photonrail::run {
@@ -121,12 +122,12 @@ void grow_reconfigurations(const Results& runs, Growth& growth) {
 void grow_traffic(const std::array<StepsResult*, 3>& runs, Growth& growth) {
   for (std::size_t d = 0; d < kDimensionCount; ++d) {
     DimensionTraffic& traffic = runs[2]->result.traffic[d];
-    execution::TrafficMeans& means = runs[2]->means[d];
+    execution::TrafficMeans& means = runs[2]->record.means[d];
     growth.grow(runs[0]->result.traffic[d].bytes, runs[1]->result.traffic[d].bytes, traffic.bytes);
     growth.grow(runs[0]->result.traffic[d].operations, runs[1]->result.traffic[d].operations, traffic.operations);
-    growth.grow(runs[0]->means[d].busy, runs[1]->means[d].busy, means.busy);
-    growth.grow(runs[0]->means[d].exposed, runs[1]->means[d].exposed, means.exposed);
-    growth.grow(runs[0]->means[d].waited, runs[1]->means[d].waited, means.waited);
+    growth.grow(runs[0]->record.means[d].busy, runs[1]->record.means[d].busy, means.busy);
+    growth.grow(runs[0]->record.means[d].exposed, runs[1]->record.means[d].exposed, means.exposed);
+    growth.grow(runs[0]->record.means[d].waited, runs[1]->record.means[d].waited, means.waited);
     means.report(traffic);
   }
 }
@@ -156,17 +157,19 @@ void grow_utilisation(const Results& runs, const std::array<double, 3>& makespan
   growth.require(a->has_value() && b->has_value() && c->has_value());
   if (!growth.exact()) return;
   const double time = to_seconds(runs[2]->makespan);
-  const auto grow = [&](auto& of_a, auto& of_b, auto& of_c, double Utilisation::Uplinks::*share) {
+  const auto grow = [&](const auto& of_a, const auto& of_b, auto& of_c, auto share) {
     growth.grow_share({of_a.*share, of_b.*share, of_c.*share}, makespans, time, of_c.*share);
   };
-  for (double Utilisation::*share : {&Utilisation::rail_ports, &Utilisation::scale_up, &Utilisation::switching}) {
-    growth.grow_share({(**a).*share, (**b).*share, (**c).*share}, makespans, time, (**c).*share);
+  for (const auto share : {&Utilisation::rail_ports, &Utilisation::scale_up, &Utilisation::switching}) {
+    grow(**a, **b, **c, share);
   }
-  growth.require((*a)->uplinks.has_value() == (*c)->uplinks.has_value() &&
+  // Messages on single uplinks, and between sites, are of jobs that are not folded.
+  growth.require((*c)->site_links.empty() && (*a)->uplinks.has_value() == (*c)->uplinks.has_value() &&
                  (*b)->uplinks.has_value() == (*c)->uplinks.has_value());
   if (!growth.exact() || !(*c)->uplinks) return;
-  grow(*(*a)->uplinks, *(*b)->uplinks, *(*c)->uplinks, &Utilisation::Uplinks::mean);
-  grow(*(*a)->uplinks, *(*b)->uplinks, *(*c)->uplinks, &Utilisation::Uplinks::busiest);
+  const auto& [of_a, of_b, of_c] = std::tie(*(*a)->uplinks, *(*b)->uplinks, *(*c)->uplinks);
+  growth.require(of_c.single.empty() && of_a.count == of_c.count && of_a.members == of_c.members);
+  for (const auto share : {&Utilisation::Uplinks::mean, &Utilisation::Uplinks::busiest}) grow(of_a, of_b, of_c, share);
 }
 
 const PathPart* part_of(const CriticalPath& path, const PathPart& like) {

@@ -1,19 +1,19 @@
 // What results of three runs, each longer by the same number of steps, say of one that is longer still.
 #pragma once
 
-#include "execution/time_accounting.hpp"
 #include "photonrail/result.hpp"
+#include "run/job_setup.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace photonrail::run {
 
 /// A run's result, and the sums that its means are of.
 struct StepsResult {
   RunResult result;
-  std::array<execution::TrafficMeans, kDimensionCount> means{};
+  StepRecord record{};
 };
 
 /// Makes `runs[2]` the result of a run that is longer by `times` the difference of two of them. `period`: steps of that

@@ -41,7 +41,7 @@ class StepHashes : public Observer {
   void add(Time at) { add(static_cast<std::uint64_t>((at - began_).count())); }
   [[nodiscard]] bool repeat(std::size_t period, std::size_t windows) const;
 
-  const std::uint32_t steps_;
+  std::uint32_t steps_;
   std::vector<std::uint32_t> finished_;  // by rank
   std::vector<Window> windows_;          // that have ended
   bool ending_ = false;                  // a rank has done all of its steps

@@ -6,10 +6,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 
 namespace photonrail::test {
+
+/// Returns true when steps that repeat stood for others.
+inline bool ran_few_steps(const RunResult& result) {
+  return std::any_of(result.choices.begin(), result.choices.end(),
+                     [](const std::string& line) { return line.starts_with("steps: "); });
+}
 
 /// All that a run says, but for what it cost and what was simulated.
 inline void expect_same_results(const RunResult& a, const RunResult& b) {
@@ -42,9 +49,11 @@ inline void expect_same_results(const RunResult& a, const RunResult& b) {
   EXPECT_EQ(a.circuit_waits, b.circuit_waits);
   ASSERT_EQ(a.utilisation.has_value(), b.utilisation.has_value());
   if (!a.utilisation) return;
-  EXPECT_NEAR(a.utilisation->rail_ports, b.utilisation->rail_ports, 1e-12);
-  EXPECT_NEAR(a.utilisation->scale_up, b.utilisation->scale_up, 1e-12);
-  EXPECT_NEAR(a.utilisation->switching, b.utilisation->switching, 1e-12);
+  // Shares of a run whose equal steps were not all run are rounded once more.
+  const double room = ran_few_steps(a) ? 1e-12 : 0.0;
+  EXPECT_NEAR(a.utilisation->rail_ports, b.utilisation->rail_ports, room);
+  EXPECT_NEAR(a.utilisation->scale_up, b.utilisation->scale_up, room);
+  EXPECT_NEAR(a.utilisation->switching, b.utilisation->switching, room);
 }
 
 /// The result of the folded run.

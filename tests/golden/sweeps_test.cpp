@@ -21,7 +21,7 @@ class ReadySweeps : public ::testing::TestWithParam<std::string> {};
 TEST_P(ReadySweeps, EveryPointIsAScenarioAndTheEndsRun) {
   const Sweep sweep = read_sweep(configs() / "sweeps" / (GetParam() + ".json"));
   EXPECT_FALSE(sweep.why.empty());
-  EXPECT_GE(sweep.points.size(), 6u);
+  EXPECT_GE(sweep.points.size(), 10u);
   if (sweep.base.find("photonrail.allocation/1") != std::string::npos)
     return check_sweep(sweep);  // run in tests/studies/sweep
   std::vector<Scenario> ends;

@@ -3,6 +3,7 @@
 #include "photonrail/config.hpp"
 #include "photonrail/core/random.hpp"
 #include "photonrail/error.hpp"
+#include "run/expected_time.hpp"
 #include "worlds/cover.hpp"
 #include "worlds/inputs.hpp"
 
@@ -22,6 +23,7 @@ constexpr std::size_t kDonors = 8;         // kept of a word
 constexpr std::size_t kWholeTries = 3;     // of donors of a wanted word
 constexpr std::size_t kCandidates = 4;     // words of which the next one to get is chosen
 constexpr std::size_t kTries = 96;         // of words, for a child with many
+constexpr double kMostWork = 0.5;          // seconds that a child is known to take before it is run
 constexpr std::size_t kNumbers = 2;        // that a child has otherwise
 
 /// While it lives, a signal of the readers goes back to `place`. What they held is lost: a search that meets this has found
@@ -68,12 +70,13 @@ Ordinary draw_first() {
 }  // namespace
 
 // A reader that ends otherwise than by a refusal is for the judge, who has a process for that.
-bool is_accepted(const Json& scenario) {
+bool is_accepted(const Json& scenario, std::optional<double> most_s) {
   const SignalGuard guard;
   if (sigsetjmp(SignalGuard::place, 1) != 0) return true;
   try {
-    parse_scenario(scenario.dump(), inputs(), "world.json").validate();
-    return true;
+    const Scenario read = parse_scenario(scenario.dump(), inputs(), "world.json");
+    read.validate();
+    return !most_s || run::expected_work(read, Registries{}).seconds() <= *most_s;
   } catch (const ConfigError&) {
     return false;
   } catch (const std::exception&) {
@@ -203,7 +206,7 @@ bool Plan::try_out(Growth& growth, const Json& grown) const {
   std::vector<std::uint32_t> words = seen_.numbers(words_by_job(grown).front());
   const auto stays = [&](std::uint32_t word) { return std::binary_search(words.begin(), words.end(), word); };
   if (words.size() < growth.least || !std::all_of(growth.kept.begin(), growth.kept.end(), stays)) return false;
-  if (!is_accepted(grown)) return false;
+  if (!is_accepted(grown, kMostWork)) return false;
   growth.scenario = grown;
   growth.words = std::move(words);
   return true;

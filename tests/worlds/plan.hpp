@@ -7,14 +7,16 @@
 #include "worlds/world.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace photonrail::worlds {
 
-/// Whether the readers take the scenario, and its parts fit each other.
-[[nodiscard]] bool is_accepted(const Json& scenario);
+/// Returns true when the readers take the scenario, its parts fit each other, and it is known to take at most `most_s` of
+/// the processor, where that is given.
+[[nodiscard]] bool is_accepted(const Json& scenario, std::optional<double> most_s = {});
 
 /// It is made of the first ordinary worlds, which never change with the search: a number gives the same world in each.
 class Plan {

@@ -135,7 +135,7 @@ void draw_extreme(Dice& dice, const Extent& extent, Json& scenario) {
     case 3:
       if (scenario.contains("/workload/collective/bytes"_json_pointer)) {
         scenario["workload"]["collective"]["bytes"] = std::uint64_t{1} << 50;
-        if (dice.one_in(2)) scenario["workload"]["collective"]["repeat"] = 100;
+        if (dice.one_in(2)) scenario["workload"]["collective"]["repeat"] = 2000;
       }
       cluster["nic"]["port_gb_per_s"] = 1e9;
       cluster["scale_up"]["gb_per_s"] = 1e9;

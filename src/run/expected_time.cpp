@@ -3,9 +3,9 @@
 #include "collective/algorithm_table.hpp"
 #include "control/decision_work.hpp"
 #include "folding/folding.hpp"
+#include "photonrail/workload/agent.hpp"
 #include "run/equal_steps.hpp"
 #include "run/foldable.hpp"
-#include "run/served_workload.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -193,16 +193,6 @@ double folded_share(const Scenario& job, const Registries& registries, bool rehe
   return may_fold_rails && share == 1.0 ? share_of_classes(job, registries, true) : share;
 }
 
-constexpr double kSecondsARequest = 60e-6;  // served on rails, its KV and its steps
-
-/// Adds what served requests take.
-void add_requests(const Scenario& job, WorkEstimate& sum) {
-  const auto* const served = ServedWorkload::of(job);
-  if (served == nullptr) return;
-  const auto count = static_cast<double>(served->spec().requests.count);
-  sum.add({kRequests, count, count * kSecondsARequest});
-}
-
 /// The runs of a job's graph that its policy needs, beside the steps that are asked for.
 WorkEstimate work_of_job(const Scenario& job, const Registries& registries, double close_look_s) {
   const ControllerFactory& factory = registries.controllers.find(job.controller.name);
@@ -219,7 +209,7 @@ WorkEstimate work_of_job(const Scenario& job, const Registries& registries, doub
   for (const Program& program : job.graph.programs())
     graph += static_cast<double>(program.tasks().size()) * kSecondsATaskMade;
   sum.add({kRanks, static_cast<double>(job.graph.ranks()), graph});
-  add_requests(job, sum);
+  if (job.workload != nullptr) sum.add(job.workload->work());
   const double rehearsals = optical && factory.rehearse != nullptr
                                 ? static_cast<double>(factory.rehearse(factory.complete(job.controller)).size())
                                 : 0.0;

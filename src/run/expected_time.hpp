@@ -11,6 +11,7 @@ namespace photonrail::run {
 inline constexpr const char* kOperations = "tasks and sends";
 inline constexpr const char* kRanks = "ranks";
 inline constexpr const char* kRequests = "requests";
+inline constexpr const char* kResponses = "responses";
 inline constexpr const char* kCircuitsTurned = "circuits of slots";
 
 /// Seconds: less is not worth a closer look, even for many points of a sweep.

@@ -17,6 +17,7 @@ class RlWorkload final : public Workload {
 
   [[nodiscard]] std::string name() const override { return "rl"; }
   [[nodiscard]] std::unique_ptr<WorkloadAgent> make(const Scenario& scenario, std::uint64_t seed) const override;
+  [[nodiscard]] WorkEstimate work() const override;
   /// The graph of such a scenario: ranks without programs, and the traffic of refits.
   [[nodiscard]] TaskGraph graph() const;
 

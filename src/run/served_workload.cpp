@@ -4,6 +4,7 @@
 #include "photonrail/result.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/workload/scheduling.hpp"
+#include "run/expected_time.hpp"
 #include "serving/agent.hpp"
 
 #include <algorithm>
@@ -18,6 +19,11 @@ const ServedWorkload* ServedWorkload::of(const Scenario& scenario) {
 
 namespace {
 
+// Measured: pools on rails, prompts apart from answers or not, busy and nearly idle: within a factor of three.
+constexpr double kSecondsAServedRequest = 100e-6;
+constexpr double kSecondsAServedToken = 0.25e-6;  // of an answer: a decode step has many of them, or one
+constexpr double kRunsOfSearch = 10.0;            // of the greatest rate, in the mean
+
 class ReportedAgent final : public serving::ServingAgent {
  public:
   using ServingAgent::ServingAgent;
@@ -30,6 +36,16 @@ std::unique_ptr<WorkloadAgent> ServedWorkload::make(const Scenario& /*scenario*/
   serving::ServingSpec spec = spec_;
   spec.seed = seed;
   return std::make_unique<ReportedAgent>(spec);
+}
+
+WorkEstimate ServedWorkload::work() const {
+  const serving::RequestSpec& requests = spec_.requests;
+  double runs = 1.0;
+  if (spec_.find_rate) runs = std::min(kRunsOfSearch, static_cast<double>(spec_.find_rate->most_runs));
+  const double count = static_cast<double>(requests.count) * runs;
+  WorkEstimate work;
+  work.add({kRequests, count, count * (kSecondsAServedRequest + requests.about_output() * kSecondsAServedToken)});
+  return work;
 }
 
 std::shared_ptr<const ServedWorkload> ServedWorkload::with_failure(const std::vector<RankId>& ranks, Time at,

@@ -42,6 +42,20 @@ std::uint32_t LengthLaw::draw(RandomStream& random) const {
   return static_cast<std::uint32_t>(std::clamp(std::round(tokens), 1.0, static_cast<double>(most)));
 }
 
+double LengthLaw::about_mean() const {
+  double mean = a;
+  if (kind == Kind::kUniform) mean = (a + b) / 2.0;
+  if (kind == Kind::kLogNormal) mean = a * std::exp(b * b / 2.0);
+  return std::clamp(mean, 1.0, static_cast<double>(most));
+}
+
+double RequestSpec::about_output() const {
+  if (trace == nullptr || trace->rows.empty()) return output.about_mean();
+  double tokens = 0.0;
+  for (const TraceRow& row : trace->rows) tokens += row.output;
+  return tokens / static_cast<double>(trace->rows.size());
+}
+
 double ArrivalLaw::unit_gap(RandomStream& random) const {
   switch (kind) {
     case Kind::kPoisson:

@@ -24,6 +24,8 @@ struct LengthLaw {
 
   /// Rounded to whole tokens, from 1 to `most`.
   [[nodiscard]] std::uint32_t draw(RandomStream& random) const;
+  /// Tokens, about: cuts are left out of it, but for a mean beyond `most`.
+  [[nodiscard]] double about_mean() const;
 };
 
 /// The gaps between requests of an open loop. Rates may change: a gap is drawn for the rate 1 and stretched.
@@ -87,6 +89,8 @@ struct RequestSpec {
 
   /// Arrivals a second in the mean, of first turns; 0 of a closed loop, and of a trace whose requests come at once.
   [[nodiscard]] double arrivals_per_s() const;
+  /// Tokens of an answer in the mean, about.
+  [[nodiscard]] double about_output() const;
 };
 
 /// A request that is offered.

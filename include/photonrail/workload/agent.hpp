@@ -4,6 +4,7 @@
 #pragma once
 
 #include "photonrail/collective.hpp"
+#include "photonrail/core/work.hpp"
 #include "photonrail/ids.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
@@ -126,6 +127,8 @@ class Workload {
   [[nodiscard]] virtual std::string name() const = 0;
   /// `scenario` outlives the agent. `seed`: of the run, from which draws follow.
   [[nodiscard]] virtual std::unique_ptr<WorkloadAgent> make(const Scenario& scenario, std::uint64_t seed) const = 0;
+  /// Estimates what a run of it takes; nothing: not known.
+  [[nodiscard]] virtual WorkEstimate work() const { return {}; }
 };
 
 }  // namespace photonrail

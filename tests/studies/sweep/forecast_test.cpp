@@ -62,14 +62,26 @@ constexpr const char* kOfReplicas =
 constexpr const char* kSharded = R"({"training": {"model": "llama3_8b", "sequence": 4096, "global_batch": 64, "parallelism":
   {"tp": 8, "pp": 2, "dp": 16, "fsdp": true}}})";
 
+constexpr const char* kServers = R"({"servers": 4, "gpus_per_server": 4, "gpu": {"preset": "h100"}, "scale_up": "h100",
+  "nic": {"port_gb_per_s": 50}, "rail": {"kind": "optical", "switch": {"reconfiguration_us": 1000}}})";
+constexpr const char* kLongAnswers = R"({"serving": {"model": "llama3_8b", "requests": {"arrivals": {"process": "poisson",
+  "per_s": 2}, "input": 800, "output": 1200, "count": 1500},
+  "pools": [{"role": "prefill", "servers": [0, 1], "tp": 4}, {"role": "decode", "servers": [2, 3], "tp": 4}]}})";
+constexpr const char* kGrpo = R"({"rl": {"model": "llama3_8b", "prompts": {"count": 64, "responses": 16, "tokens": 300,
+  "lengths": {"mean": 2500, "sigma": 0.9, "most": 12000}}, "mode": "on_policy", "steps": 6,
+  "generation": {"engines": 4, "engine": {"ranks": 2, "tp": 2}, "times": {"host": {"step_us": 500}}},
+  "training": {"parallelism": {"tp": 4, "dp": 2}, "micro_batch_tokens": 16384, "mini_batches": 4, "recompute": "selective"},
+  "refit": {"by": "ring_per_rail"}}})";
+
 INSTANTIATE_TEST_SUITE_P(Jobs, Forecast,
                          ::testing::Values(Measured{"max_weight", kFlat, R"({"name": "max_weight"})", kExchange},
                                            Measured{"harvest", kWide, R"({"name": "harvest"})", kExchange},
                                            Measured{"static_split_pods", kPods, R"({"name": "static_split"})", kSharded},
                                            Measured{"rotor_pods", kPods, R"({"name": "rotor"})", kSharded},
                                            Measured{"coalesce_pods", kPods, R"({"name": "coalesce"})", kSharded},
-                                           Measured{"coalesce_replicas", kReplicas, R"({"name": "coalesce"})",
-                                                    kOfReplicas}),
+                                           Measured{"coalesce_replicas", kReplicas, R"({"name": "coalesce"})", kOfReplicas},
+                                           Measured{"served_requests", kServers, R"({"name": "lru"})", kLongAnswers},
+                                           Measured{"learning", kServers, R"({"name": "opus"})", kGrpo}),
                          [](const auto& job) { return job.param.name; });
 
 }  // namespace

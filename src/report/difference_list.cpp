@@ -68,8 +68,16 @@ bool is_beyond(const Difference& d, double tolerance) { return d.judged && std::
 
 std::string change_of(const Difference& d) {
   std::string text = std::isinf(d.relative) ? "other" : number("%+.4g %%", 100.0 * d.relative);
-  if (d.of > 1) text += ", " + std::to_string(d.values) + " of " + std::to_string(d.of) + ", the worst";
-  return d.judged ? text : text + " (not judged)";
+  if (d.of > 1) text += " (" + std::to_string(d.values) + " of " + std::to_string(d.of) + ")";
+  return text;
+}
+
+// The widest of one of the columns of a table, at least 1.
+template <typename Text>
+std::size_t widest(const std::vector<Difference>& differences, Text text) {
+  std::size_t width = 1;
+  for (const Difference& d : differences) width = std::max(width, report::columns(text(d)));
+  return width;
 }
 
 }  // namespace
@@ -79,28 +87,30 @@ bool Comparison::beyond(double tolerance) const {
 }
 
 std::string to_table(const Comparison& comparison, double tolerance) {
-  constexpr std::size_t kMaxPlace = 60;
-  constexpr std::size_t kMaxValue = 24;
-  std::size_t place = 1;
-  std::size_t value = 1;
-  for (const Difference& d : comparison.differences) {
-    place = std::max(place, report::columns(fit(d.place, kMaxPlace)));
-    value = std::max({value, report::columns(fit(d.before, kMaxValue)), report::columns(fit(d.after, kMaxValue))});
-  }
+  constexpr std::size_t kMaxValue = 14;
+  const std::vector<Difference>& all = comparison.differences;
+  const std::size_t value = std::max(widest(all, [](const Difference& d) { return fit(d.before, kMaxValue); }),
+                                     widest(all, [](const Difference& d) { return fit(d.after, kMaxValue); }));
+  const std::size_t change = std::max(std::size_t{6}, widest(all, change_of));
+  const std::size_t room = report::kTerminalColumns - (2 + 3 * 2 + 2 * value + change);
+  const std::size_t place = std::min(room, widest(all, [](const Difference& d) { return d.place; }));
   std::string text;
-  if (!comparison.differences.empty()) {
+  if (!all.empty()) {
     text += "  " + pad_right("", place) + "  " + pad_left("A", value) + "  " + pad_left("B", value) + "  change\n";
   }
   std::size_t beyond = 0;
-  for (const Difference& d : comparison.differences) {
+  for (const Difference& d : all) {
     const bool marked = is_beyond(d, tolerance);
     beyond += marked ? 1 : 0;
-    text += std::string(marked ? "! " : "  ") + pad_right(fit(d.place, kMaxPlace), place) + "  " +
-            pad_left(fit(d.before, kMaxValue), value) + "  " + pad_left(fit(d.after, kMaxValue), value) + "  " +
-            change_of(d) + "\n";
+    text += std::string(marked     ? "! "
+                        : d.judged ? "  "
+                                   : "~ ") +
+            pad_right(fit(d.place, place), place) + "  " + pad_left(fit(d.before, kMaxValue), value) + "  " +
+            pad_left(fit(d.after, kMaxValue), value) + "  " + change_of(d) + "\n";
   }
   return text + core::counted(comparison.values, "value") + ", " + std::to_string(comparison.differences.size()) +
-         " places differ, " + std::to_string(beyond) + " beyond " + number("%g", 100.0 * tolerance) + " %\n";
+         " places differ, " + std::to_string(beyond) + " beyond " + number("%g", 100.0 * tolerance) +
+         " % (!); ~: not judged; (1 of 2): the worst of those at a place\n";
 }
 
 }  // namespace photonrail

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <string>
 
 namespace photonrail::test {
@@ -28,6 +29,9 @@ inline std::string read(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
+
+/// The text with lines that were broken for the width of a terminal in one again: those that begin with blanks.
+inline std::string unbroken(const std::string& text) { return std::regex_replace(text, std::regex("\n +"), " "); }
 
 class Command : public ::testing::Test {
  protected:

@@ -238,7 +238,8 @@ TEST_F(Command, ValidateSumsUp) {
   write("b.json", tiny("second"));
   const Outcome done = run("validate a.json b.json");
   ASSERT_EQ(done.status, 0) << done.err;
-  EXPECT_THAT(done.out, StartsWith("first: 4 ranks, 4 tasks; 4 servers of 1 GPU, 4 NIC ports, 1 electrical rail switch, "));
+  EXPECT_THAT(unbroken(done.out),
+              StartsWith("first: 4 ranks, 4 tasks; 4 servers of 1 GPU, 4 NIC ports, 1 electrical rail switch, "));
   EXPECT_THAT(done.out, HasSubstr("\nsecond: "));
   EXPECT_EQ(run("validate a.json --graphviz plant.dot").status, 0);
   EXPECT_THAT(read(folder_ / "plant.dot"), HasSubstr("graph"));
@@ -274,8 +275,8 @@ TEST_F(Command, ListExplainsWhatAutoTakes) {
   const Outcome optical = run(call + " --reconfiguration-ms 1");
   EXPECT_EQ(optical.status, 0) << optical.err;
   EXPECT_THAT(optical.out, StartsWith("auto takes  ring "));
-  EXPECT_THAT(optical.out, HasSubstr("1.014 ms (1 set of circuits, 14.28 us without switching)"));
-  EXPECT_THAT(optical.out, HasSubstr("wants circuits to 7 members at once, and a NIC has 1 port"));
+  EXPECT_THAT(unbroken(optical.out), HasSubstr("1.014 ms (1 set of circuits, 14.28 us without switching)"));
+  EXPECT_THAT(unbroken(optical.out), HasSubstr("wants circuits to 7 members at once, and a NIC has 1 port"));
   // Without circuits direct has two steps in place of 14: 2 (1 us + 7 x 20 ns).
   EXPECT_THAT(run(call).out, ::testing::MatchesRegex("auto takes  direct +2.28 us\n.*"));
 }
@@ -285,7 +286,7 @@ TEST_F(Command, AutoSaysWhatItTook) {
   write("a.json", tiny("first"));
   const Outcome done = run("run a.json --out r --set /workload/collective/algorithm=auto");
   EXPECT_EQ(done.status, 0) << done.err;
-  const std::string told = std::regex_replace(done.out, std::regex("\n  "), " ");  // lines that were broken
+  const std::string told = unbroken(done.out);  // lines that were broken
   EXPECT_THAT(told, HasSubstr("a, algorithm=auto: all_reduce among 4 ranks, 1000000 bytes: auto took ring: 30 us; next "));
   EXPECT_EQ(result("r/result.json").at("choices").size(), 1u);
   EXPECT_EQ(result("r/result.json").at("makespan_s"), 30e-6);

@@ -3,7 +3,10 @@
 #include "report/text.hpp"
 #include "support/source_dir.hpp"
 
+#include <algorithm>
 #include <sstream>
+#include <string>
+#include <vector>
 
 namespace photonrail::test {
 namespace {
@@ -38,6 +41,49 @@ TEST_F(Terminal, TablesOfStudiesFit) {
   expect_narrow("allocate" + file("slices/tpu-v4-queue.json") + " --set /jobs/drawn/count=40");
   expect_narrow("allocate" + file("slices/photonic-rack.json"));
   expect_narrow("allocate" + file("slices/availability.json"));
+}
+
+// The commands that a help lists: lines of two blanks and a word behind "Subcommands:".
+std::vector<std::string> commands_in(const std::string& help) {
+  std::vector<std::string> names;
+  std::istringstream lines(help.substr(std::min(help.find("Subcommands:"), help.size())));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.size() > 2 && line.starts_with("  ") && line[2] != ' ') names.push_back(line.substr(2, line.find(' ', 2) - 2));
+  }
+  return names;
+}
+
+TEST_F(Terminal, EveryHelpFits) {
+  std::vector<std::string> asked{""};
+  for (std::size_t i = 0; i < asked.size(); ++i) {  // grows by the commands of each
+    const std::string verb = asked[i];
+    expect_narrow(verb + " --help");
+    for (const std::string& name : commands_in(run(verb + " --help").out)) asked.push_back(verb + " " + name);
+  }
+  EXPECT_GT(asked.size(), 30u);
+}
+
+TEST_F(Terminal, ListsFit) {
+  for (const char* kind : {"controllers", "collectives", "models", "gpus", "switches", "schedules", "catalogues"})
+    expect_narrow(std::string("list ") + kind);
+  expect_narrow("list collectives --explain --op all_to_all --bytes 8000000 --ranks 16 --reconfiguration-ms 1");
+  expect_narrow("operators info");
+  expect_narrow("operators check h200");
+  expect_narrow("validate" + file("serving/quickstart.json") + file("leaf-spine/two-sites.json"));
+  expect_narrow("trace info" + file("quickstart.json"));
+}
+
+TEST_F(Terminal, PlansComparisonsAndFitsFit) {
+  expect_narrow("plan --model llama3_8b --gpus 16 --gpu h100 --out planned");
+  expect_narrow("calibrate --rows" + file("rows/opus-testbed.json"));
+  for (const char* name : {"quickstart", "serving/quickstart"}) {
+    const std::string at = file((std::string(name) + ".json").c_str());
+    ASSERT_EQ(run("run" + at + " --quiet --out r/" + name).status, 0);
+  }
+  const Outcome differ = run("compare r/quickstart/result.json r/serving/quickstart/result.json");
+  EXPECT_EQ(differ.status, 1);
+  std::istringstream lines(differ.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(report::columns(line), 80u) << line;
 }
 
 // Four years of 365 days are 126,144,000 s: a GPU that costs 126.144 $ is 1e-6 $ a second, which is what GPUs add to each

@@ -70,7 +70,7 @@ TEST(Compare, SaysByHowMuch) {
   const std::string table = to_table(found, 0.05);
   EXPECT_THAT(table, HasSubstr("  makespan_s"));
   EXPECT_THAT(table, HasSubstr("! ranks/*/compute"));
-  EXPECT_THAT(table, HasSubstr("-10 %, 1 of 2, the worst"));
+  EXPECT_THAT(table, HasSubstr("-10 % (1 of 2)"));
   EXPECT_THAT(table, HasSubstr("5 places differ, 4 beyond 5 %"));
 }
 

@@ -13,9 +13,7 @@ std::size_t letters(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
-}  // namespace
-
-std::string in_columns(const std::vector<std::vector<std::string>>& rows) {
+std::string unbroken(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -33,7 +31,7 @@ std::string in_columns(const std::vector<std::vector<std::string>>& rows) {
 }
 
 // Where the line ends at the last: at a blank, or behind a comma of a word that is too long. npos: it cannot be broken.
-static std::size_t end_of_line(std::string_view line, std::size_t width) {
+std::size_t end_of_line(std::string_view line, std::size_t width) {
   const std::size_t begin = line.find_first_not_of(' ');
   std::size_t end = std::string_view::npos;
   for (const char* mark : {" ", ","}) {
@@ -45,6 +43,8 @@ static std::size_t end_of_line(std::string_view line, std::size_t width) {
   }
   return line.find(' ', begin);
 }
+
+}  // namespace
 
 std::string hung(const std::string& line, std::size_t hang, std::size_t width) {
   std::string text;
@@ -74,7 +74,7 @@ std::string hung_lines(const std::string& text, std::size_t width) {
 std::string in_columns(const std::vector<std::vector<std::string>>& rows, std::size_t width) {
   constexpr std::size_t kLeft = 6;
   std::size_t last = 0;  // where last cells begin
-  const std::string wide = in_columns(rows);
+  const std::string wide = unbroken(rows);
   std::string text;
   std::size_t at = 0;
   for (const auto& row : rows) {

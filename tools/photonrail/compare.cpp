@@ -1,4 +1,5 @@
 #include "photonrail/study/compare.hpp"
+#include "columns.hpp"
 #include "commands.hpp"
 
 #include <iostream>
@@ -7,7 +8,7 @@ namespace photonrail::command {
 
 void compare(const CompareOptions& options) {
   const Comparison comparison = compare_paths(options.a, options.b);
-  std::cout << to_table(comparison, options.tolerance);
+  std::cout << hung_lines(to_table(comparison, options.tolerance), static_cast<std::size_t>(output_width()));
   if (!comparison.beyond(options.tolerance)) return;
   std::cout.flush();
   throw CommandError(1, options.a.string() + " and " + options.b.string() + " differ beyond the tolerance");

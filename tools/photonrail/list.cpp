@@ -1,6 +1,5 @@
 #include "columns.hpp"
 #include "commands.hpp"
-#include "console.hpp"
 #include "core/counted.hpp"
 #include "photonrail/cluster/device.hpp"
 #include "photonrail/collective.hpp"
@@ -127,9 +126,7 @@ const std::vector<std::string>& list_kinds() {
 void list(const std::string& kind, const Registries& known) {
   for (const auto& [name, table] : tables()) {
     if (name != kind) continue;
-    // What reads the list through a pipe has an entry a line.
-    std::cout << (output_is_terminal() ? in_columns(table(known), static_cast<std::size_t>(output_width()))
-                                       : in_columns(table(known)));
+    std::cout << in_columns(table(known));
   }
 }
 

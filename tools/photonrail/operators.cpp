@@ -25,11 +25,11 @@ std::vector<std::string> chosen(const OperatorsOptions& options) {
 std::string one_decimal(double value) { return fmt::format("{:.1f}", value); }
 
 void operators_info(const OperatorsOptions& options) {
-  std::vector<std::vector<std::string>> rows{{"gpu", "kind", "precision", "rows", "file", "source"}};
+  std::vector<std::vector<std::string>> rows{{"gpu", "kind", "precision", "rows", "file; source"}};
   for (const std::string& gpu : chosen(options)) {
     for (const OperatorTableInfo& table : operator_table_info(gpu, options.folder)) {
-      rows.push_back({gpu, table.kind, table.precision, std::to_string(table.rows), table.file,
-                      table.source + (table.licence.empty() ? "" : " (" + table.licence + ")")});
+      rows.push_back({gpu, table.kind, table.precision, std::to_string(table.rows),
+                      table.file + "; " + table.source + (table.licence.empty() ? "" : " (" + table.licence + ")")});
     }
   }
   std::cout << in_columns(rows);

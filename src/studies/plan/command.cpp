@@ -1,4 +1,5 @@
 // `photonrail plan`
+#include "columns.hpp"
 #include "commands.hpp"
 #include "console.hpp"
 #include "core/counted.hpp"
@@ -77,18 +78,19 @@ std::string answer(const Plan& plan, const PlanResult& result) {
   return fmt::format("{}: {}: {} ({})\n", plan.name, label_of(best), what, certainty(result));
 }
 
+// Two lines a candidate: its numbers, and what it is.
 std::string ranking(const Plan& plan, const PlanResult& result) {
-  std::string text = fmt::format("\n{:>4}", "");
+  std::string text = fmt::format("\n{:>2}", "");
   for (const PlanObjective objective : plan.objectives) text += fmt::format("  {:>12}", heading(objective));
-  text += fmt::format("  {:>7}  {:>7}  {:>7}  {:>7}  {:>7}  {:>6}  {:>9}  {}\n", "more", "compute", "exposed", "circuit",
-                      "peers", "GB", "network $", "candidate");
+  text += fmt::format("  {:>6}  {:>7}  {:>7}  {:>7}  {:>6}  {:>4}  {:>9}\n", "more", "compute", "exposed", "circuit",
+                      "peers", "GB", "network $");
   for (std::size_t i = 0; i < result.best.size(); ++i) {
     const PlannedRun& run = result.best[i];
     const double more = 100.0 * (run.objectives.front() / result.best.front().objectives.front() - 1.0);
-    text += fmt::format("{:>4}", i + 1);
+    text += fmt::format("{:>2}", i + 1);
     for (std::size_t o = 0; o < plan.objectives.size(); ++o)
       text += fmt::format("  {:>12}", objective_text(plan.objectives[o], run.objectives[o]));
-    text += fmt::format("  {:>6.1f}%  {:>6.1f}%  {:>6.1f}%  {:>6.1f}%  {:>6.1f}%  {:>6}  {:>9}  {}\n", more,
+    text += fmt::format("  {:>5.1f}%  {:>6.1f}%  {:>6.1f}%  {:>6.1f}%  {:>5.1f}%  {:>4}  {:>9}\n      {}\n", more,
                         share(run.mean.compute, run.makespan), share(run.mean.exposed_communication, run.makespan),
                         share(run.mean.reconfiguration_wait, run.makespan), share(run.mean.peer_wait, run.makespan),
                         run.memory_bytes ? fmt::format("{:.0f}", *run.memory_bytes / 1e9) : "-",
@@ -97,7 +99,7 @@ std::string ranking(const Plan& plan, const PlanResult& result) {
   return text;
 }
 
-// "tp: 8 best, 4 +2.1 %, 2 at least +30 %"
+// "tp: 8 best; 4 +2.1 %; 2 at least +30 %"
 std::string worth(const PlanResult& result) {
   const double best = result.best.front().objectives.front();
   std::string text = "\nwith one choice fixed and all others free:\n";
@@ -110,7 +112,7 @@ std::string worth(const PlanResult& result) {
     std::string line;
     for (; end < of.size() && of[end].choice == of[i].choice; ++end) {
       const double more = 100.0 * (of[end].objective / best - 1.0);
-      line += line.empty() ? "" : ", ";
+      line += line.empty() ? "" : "; ";
       if (of[end].simulated)
         line += of[end].value + (more == 0.0 ? " best" : fmt::format(" +{:.1f} %", more));
       else
@@ -229,10 +231,11 @@ void plan(const PlanCommandOptions& options, const Registries& known) {
       plan::write_table(asked, result, options.out);
     }
   }
-  std::cout << (options.json ? plan::plan_json(asked, result, explanation) : plan_text(asked, result, explanation));
+  std::string text = options.json ? plan::plan_json(asked, result, explanation) : plan_text(asked, result, explanation);
   if (!options.out.empty() && !options.json && !result.best.empty())
-    std::cout << "wrote " << (options.out / "best.json").string()
-              << "; photonrail run takes it, photonrail sweep around.json beside it, photonrail report the folder\n";
+    text += "wrote " + (options.out / "best.json").string() +
+            "; photonrail run takes it, photonrail sweep around.json beside it, photonrail report the folder\n";
+  std::cout << (options.json ? text : hung_lines(text, static_cast<std::size_t>(output_width())));
   if (signals.received() != 0) throw CommandError(128 + signals.received(), "stopped");
   if (result.best.empty())
     throw CommandError(result.open > 0 ? 3 : 2, asked.name + ": no candidate was found that can run");

@@ -145,7 +145,8 @@ class Explanation {
                    [](const Override& a, const Override& b) { return a.pointer == b.pointer && a.value == b.value; });
       });
       if (chosen == axis.values.end()) return;
-      climb(axis.name + " " + chosen->label, chosen->patch.size());
+      const bool says_axis = chosen->label.starts_with(axis.name + " ");
+      climb(says_axis ? chosen->label : axis.name + " " + chosen->label, chosen->patch.size());
     }
     if (at < whole.size()) climb(result_.best.front().labels.front(), whole.size() - at);
   }

@@ -13,7 +13,6 @@ namespace photonrail {
 namespace {
 
 using report::number;
-using report::pad_right;
 
 /// Share of GPU time by source, "91/7/0/2".
 std::string sources(const OperatorUsage& usage) {
@@ -79,20 +78,26 @@ std::string ratio_line(const Axis& axis, double factor, const char* style) {
 }  // namespace
 
 std::string rows_text(const MeasuredRows& rows, const std::vector<RowOutcome>& outcomes) {
-  std::string text;
+  const bool by_source =
+      std::any_of(outcomes.begin(), outcomes.end(), [](const RowOutcome& row) { return row.operators != nullptr; });
+  std::vector<std::vector<std::string>> cells{{"row", "measured", "simulated", "error", ""}};
+  if (by_source) cells.front().insert(cells.front().end() - 1, "t/i/e/r %");
+  std::string not_run;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const MeasuredRow& row = rows.rows[i];
-    text += pad_right(row.name, 64) + " measured " + number("%8.3f", row.measured_step_s);
     if (!outcomes[i].problem.empty()) {
-      text += "  not run: " + outcomes[i].problem + "\n";
+      not_run += row.name + " was not run: " + outcomes[i].problem + "\n";
       continue;
     }
-    text += "  simulated " + number("%8.3f", outcomes[i].simulated_step_s) + " s " +
-            number("%+7.1f", 100.0 * outcomes[i].error(row)) + " %";
-    if (outcomes[i].operators)
-      text += "  table/interpolated/extrapolated/roofline " + sources(*outcomes[i].operators) + " %";
-    text += row.fit ? "  fitted\n" : "\n";
+    std::vector<std::string>& line = cells.emplace_back();
+    line = {row.name, number("%.3f s", row.measured_step_s), number("%.3f s", outcomes[i].simulated_step_s),
+            number("%+.1f %%", 100.0 * outcomes[i].error(row))};
+    if (by_source) line.push_back(outcomes[i].operators ? sources(*outcomes[i].operators) : "");
+    line.push_back(row.fit ? "fitted" : "");
   }
+  std::string text = cells.size() > 1 ? report::in_columns(cells) : "";
+  if (by_source) text += "t/i/e/r: GPU time from a table, interpolated, extrapolated, by roofline\n";
+  text += not_run;
   for (const auto& [gpu, factor] : rows.factors) text += "factor of " + gpu + ": " + number("%.4f", factor) + "\n";
   return text + error_line("not fitted", row_errors(rows, outcomes, false)) +
          error_line("all", row_errors(rows, outcomes, true));

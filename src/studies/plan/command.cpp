@@ -216,7 +216,7 @@ void plan(const PlanCommandOptions& options, const Registries& known) {
   how.jobs = options.jobs;
   how.limit_s = options.limit_s;
   how.stop = &signals.stop();
-  TerminalLine line(error_is_terminal());
+  TerminalLine line(true);
   how.progress = [&line](std::uint64_t decided, std::uint64_t of) { line.draw(decided, of, "candidates"); };
   const auto begun = std::chrono::steady_clock::now();
   const PlanResult result = run_plan(asked, how, known);

@@ -44,7 +44,10 @@ class Search {
         space_(plan),
         jobs_(space_.jobs(rejections_)),
         states_(jobs_.size()),
-        runs_(plan, known, [this] { return is_over(); }) {
+        runs_(plan, known, [this] {
+          tell();
+          return is_over();
+        }) {
     for (std::size_t j = 0; j < jobs_.size(); ++j) waiting_.queue.emplace(place_of(jobs_[j]), j);
     if (options.directory.empty()) return;
     folder_.log = studies::RecordLog(options.directory / "runs.jsonl", "{\"plan\":\"" + hash_of(plan) + "\"}");
@@ -78,6 +81,13 @@ class Search {
   [[nodiscard]] bool is_over() const {
     return (options_.stop != nullptr && *options_.stop) ||
            std::chrono::duration<double>(Clock::now() - begun_).count() >= options_.limit_s;
+  }
+
+  /// Within long runs, too.
+  void tell() {
+    if (!options_.progress) return;
+    const std::scoped_lock lock(mutex_);
+    options_.progress(decided_.size(), all());
   }
 
   void work(const studies::Stop& stop) {

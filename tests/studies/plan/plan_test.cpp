@@ -265,6 +265,23 @@ TEST(Planner, AFolderIsGoneOnWith) {
   EXPECT_THAT(message_of([&] { static_cast<void>(run_plan(parsed_plan(limited), options)); }), HasSubstr("runs.jsonl"));
 }
 
+// One candidate of many steps, each of which takes another time: it is told of more often than it is decided.
+TEST(Planner, ALongRunTellsThatItGoesOn) {
+  json file = plan_file();
+  file["base"]["run"] = {{"iterations", 200}, {"folding", false}};
+  file["base"]["stragglers"] = {{{"ranks", "random"}, {"delay_us", 1}}};
+  file["shapes"] = {{"tp", {1}}, {"pp", {1}}};
+  file["axes"] = json::array();
+  PlanOptions options;
+  options.limit_s = 1e6;
+  options.jobs = 1;
+  std::uint64_t calls = 0;
+  options.progress = [&calls](std::uint64_t, std::uint64_t) { ++calls; };
+  const PlanResult result = run_plan(parsed_plan(file), options);
+  EXPECT_EQ(result.simulated, 1u);
+  EXPECT_GT(calls, 2 * result.candidates + 2);
+}
+
 // A process that dies while it writes a record leaves a part of its line.
 TEST(Planner, AKilledSearchGoesOn) {
   const Folder folder;

@@ -88,6 +88,9 @@ struct ControllerFactory {
   /// Rank-symmetric: decisions for ports depend only on the requests for them, the circuits on them and the order of
   /// requests, and not on port numbers or on the number of other ports. Equivalent ranks may then be simulated once.
   bool rank_symmetric = false;
+  /// Of a rank-symmetric policy: it may be shown circuits and pairs whose receive side has a sheet (core/circuit.hpp),
+  /// where NICs have one port and rails one plane. It looks receive sides up by fibre_of() and compares them as they are.
+  bool tells_sheets = false;
   /// Rail-symmetric: a controller decides by what it is shown of its rail, and neither by the number of the rail nor at
   /// random. Equal rails may then be simulated once; implied by `rank_symmetric`.
   bool rail_symmetric = false;

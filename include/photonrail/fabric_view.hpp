@@ -21,7 +21,7 @@ using ServerIndex = std::uint32_t;
 /// A directed pair of positions that an operation needs a circuit for.
 struct ServerPair {
   ServerIndex from = 0;
-  ServerIndex to = 0;
+  ServerIndex to = 0;  ///< with its sheet, for a policy that tells sheets (ControllerFactory::tells_sheets)
 
   friend constexpr auto operator<=>(const ServerPair&, const ServerPair&) = default;
 };

@@ -61,7 +61,7 @@ bool ChangedRequests::serve(const FabricView& view, const CircuitRequest& reques
   for (const ServerPair pair : request.pairs) have_.push_back(keep(view, request, pair));
   bool all = true;
   for (std::size_t i = 0; i < have_.size() && all; ++i) all = have_[i] || join(view, request, request.pairs[i]);
-  for (const ServerPair pair : request.pairs) sends_[pair.from] = receives_[pair.to] = false;
+  for (const ServerPair pair : request.pairs) sends_[pair.from] = receives_[fibre_of(pair.to)] = false;
   return all;
 }
 
@@ -69,16 +69,17 @@ bool ChangedRequests::serve(const FabricView& view, const CircuitRequest& reques
 bool ChangedRequests::keep(const FabricView& view, const CircuitRequest& request, ServerPair pair) {
   const PortView& fibre = view.transmit[pair.from];
   if (fibre.peer != PortId{pair.to} || !(fibre.in_use || may_send(view, request, pair.from))) return false;
-  sends_[pair.from] = receives_[pair.to] = true;
+  sends_[pair.from] = receives_[fibre_of(pair.to)] = true;
   return true;
 }
 
 bool ChangedRequests::join(const FabricView& view, const CircuitRequest& request, ServerPair pair) {
   if (is_fixed(view, view.transmit[pair.from]) || !may_send(view, request, pair.from)) return false;
-  const PortId source = view.receive[pair.to];
-  if (view.transmit[pair.to].faulty || (!source.is_none() && is_fixed(view, view.transmit[source.index()]))) return false;
-  if (!may_receive(view, request, pair.to)) return false;
-  sends_[pair.from] = receives_[pair.to] = true;
+  const ServerIndex to = fibre_of(pair.to);
+  const PortId source = view.receive[to];
+  if (view.transmit[to].faulty || (!source.is_none() && is_fixed(view, view.transmit[source.index()]))) return false;
+  if (!may_receive(view, request, to)) return false;
+  sends_[pair.from] = receives_[fibre_of(pair.to)] = true;
   joined_.push_back({PortId{pair.from}, PortId{pair.to}});
   return true;
 }

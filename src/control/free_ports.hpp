@@ -13,7 +13,7 @@ namespace photonrail::control {
 /// Not to be taken: it carries bytes, is on its way, or cannot be re-pointed at either end.
 [[nodiscard]] inline bool is_fixed(const FabricView& view, const PortView& fibre) {
   if (fibre.in_use || fibre.faulty) return true;
-  return !fibre.peer.is_none() && (!fibre.lit || view.transmit[fibre.peer.index()].faulty);
+  return !fibre.peer.is_none() && (!fibre.lit || view.transmit[fibre_of(fibre.peer).index()].faulty);
 }
 
 /// Circuits that every pair can have when the GPU with the most partners shares its ports out evenly; 1 at the least.

@@ -82,6 +82,7 @@ ControllerFactory opus_factory() {
           .summary = "re-points circuits at phase boundaries, on demand or provisioned (arXiv 2602.12521)",
           .make = make_opus,
           .rank_symmetric = true,
+          .tells_sheets = true,
           .needs = opus_needs,
           .parameters = with_asking({ControllerParameter::flag(
               "rehearse", false, "try both modes and both orders on the job, and take the best")}),

@@ -4,7 +4,8 @@ namespace photonrail {
 
 void RequestsByPort::reach(std::span<const ServerPair> pairs) {
   std::size_t positions = ports_.size();
-  for (const ServerPair pair : pairs) positions = std::max(positions, std::max(pair.from, pair.to) + std::size_t{1});
+  for (const ServerPair pair : pairs)
+    positions = std::max(positions, std::max(pair.from, fibre_of(pair.to)) + std::size_t{1});
   ports_.resize(positions);
 }
 
@@ -18,7 +19,7 @@ void RequestsByPort::insert(const CircuitRequest& request) {
   };
   for (const ServerPair pair : request.pairs) {
     put(ports_[pair.from].senders);
-    put(ports_[pair.to].receivers);
+    put(ports_[fibre_of(pair.to)].receivers);
   }
   change(request);
 }
@@ -26,8 +27,10 @@ void RequestsByPort::insert(const CircuitRequest& request) {
 void RequestsByPort::erase(const CircuitRequest& request) {
   bool found = false;
   for (const ServerPair pair : request.pairs) {
-    if (std::max(pair.from, pair.to) >= ports_.size()) return;
-    found = std::erase(ports_[pair.from].senders, &request) + std::erase(ports_[pair.to].receivers, &request) > 0 || found;
+    if (std::max(pair.from, fibre_of(pair.to)) >= ports_.size()) return;
+    found =
+        std::erase(ports_[pair.from].senders, &request) + std::erase(ports_[fibre_of(pair.to)].receivers, &request) > 0 ||
+        found;
   }
   if (!found) return;
   if (is_changed_[request.id.value]) {
@@ -36,7 +39,7 @@ void RequestsByPort::erase(const CircuitRequest& request) {
   }
   for (const ServerPair pair : request.pairs) {
     change_all(ports_[pair.from].senders);
-    change_all(ports_[pair.to].receivers);
+    change_all(ports_[fibre_of(pair.to)].receivers);
   }
 }
 
@@ -64,7 +67,7 @@ void RequestsByPort::port_changed(PortId port, std::span<const PortView> transmi
     if (!p.is_none() && p.index() < ports_.size()) change_all(ports_[p.index()].senders);
   };
   const auto receives = [this](PortId p) {
-    if (!p.is_none() && p.index() < ports_.size()) change_all(ports_[p.index()].receivers);
+    if (!p.is_none() && fibre_of(p).index() < ports_.size()) change_all(ports_[fibre_of(p).index()].receivers);
   };
   sends(port);
   receives(port);

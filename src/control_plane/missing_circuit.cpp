@@ -15,7 +15,7 @@ namespace {
 std::string foreign_gpu(const ControlContext& run, const RailCrossing& crossing) {
   const std::vector<bool>& own = run.fabric.rail(crossing.rail).servers();
   if (own.empty()) return "";
-  for (const std::uint32_t server : {crossing.from, crossing.to}) {
+  for (const std::uint32_t server : {crossing.from, fibre_of(crossing.to)}) {
     if (own[server]) continue;
     const std::uint32_t gpu = server * run.plant().gpus_per_server + crossing.rail.value;
     return " over GPU " + std::to_string(gpu) + " (server " + std::to_string(server) + " on rail " +

@@ -37,9 +37,9 @@ CircuitPlan OpticalSwitch::changes(const CircuitPlan& plan) const {
   std::vector<PortId> to;
   for (const Circuit circuit : plan.connect) {
     require_port(circuit.from, ports());
-    require_port(circuit.to, ports());
+    require_port(fibre_of(circuit.to), ports());
     from.push_back(circuit.from);
-    to.push_back(circuit.to);
+    to.push_back(fibre_of(circuit.to));
     if (transmit_[circuit.from.index()].peer != circuit.to) change.connect.push_back(circuit);
   }
   for (const PortId port : plan.disconnect) {
@@ -60,8 +60,8 @@ std::vector<Circuit> OpticalSwitch::darkened_by(const CircuitPlan& change) const
   for (const PortId from : change.disconnect) take_transmit(from);
   for (const Circuit circuit : change.connect) {
     take_transmit(circuit.from);
-    const PortId peer = receive_[circuit.to.index()].peer;
-    if (!peer.is_none()) darkened.push_back({peer, circuit.to});
+    const PortId peer = receive_[fibre_of(circuit.to).index()].peer;
+    if (!peer.is_none()) take_transmit(peer);
   }
   std::sort(darkened.begin(), darkened.end());  // two fibres may take the same circuit
   darkened.erase(std::unique(darkened.begin(), darkened.end()), darkened.end());
@@ -80,14 +80,14 @@ std::uint32_t OpticalSwitch::begin(const CircuitPlan& change) {
   ++begun_;
   for (const Circuit circuit : change.connect) {
     transmit_[circuit.from.index()] = {circuit.to, CircuitState::kSwitching, 0, begun_};
-    receive_[circuit.to.index()] = {circuit.from, CircuitState::kSwitching, 0, begun_};
+    receive_[fibre_of(circuit.to).index()] = {circuit.from, CircuitState::kSwitching, 0, begun_};
   }
   return begun_;
 }
 
 void OpticalSwitch::darken(PortId from) {
   Fibre& fibre = transmit_[from.index()];
-  receive_[fibre.peer.index()] = {};
+  receive_[fibre_of(fibre.peer).index()] = {};
   fibre = {};
 }
 
@@ -97,7 +97,7 @@ std::vector<Circuit> OpticalSwitch::light(const std::vector<Circuit>& circuits, 
     Fibre& fibre = transmit_[circuit.from.index()];
     if (fibre.peer != circuit.to || fibre.begun != begun) continue;
     fibre.state = CircuitState::kLit;
-    receive_[circuit.to.index()].state = CircuitState::kLit;
+    receive_[fibre_of(circuit.to).index()].state = CircuitState::kLit;
     lit.push_back(circuit);
   }
   return lit;

@@ -14,7 +14,7 @@ namespace photonrail::device {
 class OpticalSwitch {
  public:
   struct Fibre {
-    PortId peer = PortId::none();  ///< the other end of the circuit that this fibre is in
+    PortId peer = PortId::none();  ///< the other end of the circuit that this fibre is in; a receive side with its sheet
     CircuitState state = CircuitState::kDark;
     std::uint32_t in_use = 0;  ///< operations with bytes on the circuit; counted on the transmit side only
     std::uint32_t begun = 0;   ///< the begin() that made the circuit

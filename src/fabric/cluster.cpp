@@ -81,6 +81,11 @@ void require_numbered(const ClusterSpec& cluster) {
           core::counted(cluster.gpus(), "GPU") + " of " + core::counted(cluster.nic.ports, "NIC port") +
               " have more links than the 2^32 that can be numbered",
           "fewer NIC ports or fewer servers");
+  const std::uint64_t ports = std::uint64_t{cluster.servers} * cluster.nic.ports;
+  require(cluster.rail.kind != RailKind::kOptical || ports <= kMaxRailPorts, field("servers"),
+          core::counted(cluster.servers, "server") + " of " + core::counted(cluster.nic.ports, "NIC port") +
+              " a GPU have more ports on an optical rail than the 2^24 that can be numbered",
+          "fewer NIC ports or fewer servers");
 }
 
 void require_gpu(const GpuSpec& gpu) {

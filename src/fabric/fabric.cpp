@@ -85,8 +85,11 @@ void Fabric::attach(DeliveryListener& deliveries, CircuitListener& circuits) {
 // sender's server it first goes to the GPU with the destination's local index, whose port it then takes.
 std::optional<RailCrossing> Fabric::crossing(GpuId from, GpuId to) const {
   if (server_of(from) == server_of(to)) return std::nullopt;
-  const GpuId sender = image(GpuId{server_of(from) * spec_.gpus_per_server + local_of(to)});
-  return RailCrossing{RailId{plant_.local_of(image(to))}, plant_.server_of(sender), plant_.server_of(image(to))};
+  const GpuId sender{server_of(from) * spec_.gpus_per_server + local_of(to)};
+  const GpuId receiver = image(to);
+  const std::uint32_t sheet = folded_ != nullptr && optical() ? folded_->sheets.of(sender, to) : 0;
+  return RailCrossing{RailId{plant_.local_of(receiver)}, plant_.server_of(image(sender)),
+                      on_sheet(plant_.server_of(receiver), sheet)};
 }
 
 Bandwidth Places::rate(const Place& place) const {
@@ -148,7 +151,7 @@ std::optional<Path> Fabric::route(GpuId from, GpuId to, const std::optional<Rail
   const GpuId sender = plant_.gpu(crossing->from, crossing->rail.value);
   const bool own_nic = nic_owner(local_of(from)) == nic_owner(local_of(to));
   if (!own_nic && !inside_.add_way(image(from), sender, path)) return std::nullopt;
-  if (!across_->add_way(sender, plant_.gpu(crossing->to, crossing->rail.value), path)) return std::nullopt;
+  if (!across_->add_way(*crossing, path)) return std::nullopt;
   return path;
 }
 

@@ -5,6 +5,7 @@
 #include "fabric/optical_rail.hpp"
 #include "fabric/routing.hpp"
 #include "fabric/shared_fabric.hpp"
+#include "fabric/sheets.hpp"
 #include "fabric/way.hpp"
 #include "network/network.hpp"
 #include "photonrail/cluster.hpp"
@@ -27,14 +28,14 @@ namespace photonrail::fabric {
 struct FoldedPlant {
   std::uint32_t servers = 1;
   std::uint32_t gpus_per_server = 1;
-  std::vector<std::pair<GpuId, GpuId>> images;  ///< ascending: a GPU with traffic, the one that stands for it
-  std::vector<std::uint32_t> stands_for;        ///< by GPU of the smaller plant: how many
+  std::vector<GpuId> images;              ///< by GPU of the cluster: the one that stands for it; none: it has no traffic
+  std::vector<std::uint32_t> stands_for;  ///< by GPU of the smaller plant: how many
+  Sheets sheets;                          ///< of circuits between the cluster's GPUs
 
   /// REQUIRES: the GPU has traffic.
   [[nodiscard]] GpuId image(GpuId gpu) const {
-    const auto found = std::lower_bound(images.begin(), images.end(), std::pair(gpu, GpuId{0}));
-    PHOTONRAIL_CHECK(found != images.end() && found->first == gpu);
-    return found->second;
+    PHOTONRAIL_CHECK(gpu.index() < images.size() && !images[gpu.index()].is_none());
+    return images[gpu.index()];
   }
 };
 
@@ -143,7 +144,7 @@ class Fabric {
   [[nodiscard]] OpticalRail& rail(RailId id) { return *rails_[id.index()]; }
 
   /// Which rail a message crosses: that of the destination, reached through the scale-up fabric where it is another than
-  /// the sender's. nullopt within a server. Rail and servers are those of plant().
+  /// the sender's. nullopt within a server. Rail and servers are those of plant(), the receiving one with its sheet.
   [[nodiscard]] std::optional<RailCrossing> crossing(GpuId from, GpuId to) const;
 
   /// A GPU's rail, and its place on it. Those are of plant().
@@ -200,7 +201,7 @@ class Fabric {
   std::uint64_t job_tag_ = 0;
   std::vector<std::unique_ptr<OpticalRail>> rails_;  // null: see has_rail()
   ServerRouting inside_;
-  std::unique_ptr<Routing> across_;  // over rails
+  std::unique_ptr<RailRouting> across_;
 };
 
 /// Fabric::route() of two GPUs whose crossing has not been resolved.

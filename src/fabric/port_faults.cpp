@@ -7,12 +7,12 @@ namespace photonrail::fabric {
 // The circuit that begins here cannot be changed.
 bool PortFaults::is_fixed(PortId from) const {
   const PortId peer = circuits_.crossbar().transmit()[from.index()].peer;
-  return is_faulty(from) || (!peer.is_none() && is_faulty(peer));
+  return is_faulty(from) || (!peer.is_none() && is_faulty(fibre_of(peer)));
 }
 
 bool PortFaults::is_refused(Circuit circuit) const {
-  const PortId source = circuits_.crossbar().receive()[circuit.to.index()].peer;
-  return is_fixed(circuit.from) || is_faulty(circuit.to) || (!source.is_none() && is_faulty(source));
+  const PortId source = circuits_.crossbar().receive()[fibre_of(circuit.to).index()].peer;
+  return is_fixed(circuit.from) || is_faulty(fibre_of(circuit.to)) || (!source.is_none() && is_faulty(source));
 }
 
 void PortFaults::refuse(CircuitPlan& change) {
@@ -43,7 +43,8 @@ CircuitPlan PortFaults::restorable() const {
   CircuitPlan plan;
   const auto is_used = [&](PortId from) { return !from.is_none() && crossbar.transmit()[from.index()].in_use > 0; };
   for (const Circuit circuit : lost_) {
-    if (is_refused(circuit) || is_used(circuit.from) || is_used(crossbar.receive()[circuit.to.index()].peer)) continue;
+    if (is_refused(circuit) || is_used(circuit.from) || is_used(crossbar.receive()[fibre_of(circuit.to).index()].peer))
+      continue;
     plan.connect.push_back(circuit);
   }
   return plan;

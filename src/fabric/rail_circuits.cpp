@@ -83,7 +83,7 @@ void RailCircuits::undrain() {
 
 void RailCircuits::touch(Circuit circuit) {
   touch(circuit.from);
-  touch(circuit.to);
+  touch(fibre_of(circuit.to));
 }
 
 void RailCircuits::touch(PortId port) {

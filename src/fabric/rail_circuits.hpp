@@ -15,7 +15,7 @@
 namespace photonrail::fabric {
 
 /// The two cannot be there at once.
-[[nodiscard]] inline bool share_fibre(Circuit a, Circuit b) { return a.from == b.from || a.to == b.to; }
+[[nodiscard]] inline bool share_fibre(Circuit a, Circuit b) { return a.from == b.from || fibre_of(a.to) == fibre_of(b.to); }
 
 class RailCircuits {
  public:

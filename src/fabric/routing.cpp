@@ -8,9 +8,9 @@ namespace photonrail::fabric {
 
 using network::Path;
 
-std::unique_ptr<Routing> make_rail_routing(const ClusterSpec& spec, const topology::Plant& plant,
-                                           const SharedFabric& shared, const CircuitRouting::Rails& rails) {
-  if (spec.rail.kind == RailKind::kOptical) return std::make_unique<CircuitRouting>(spec, plant, rails);
+std::unique_ptr<RailRouting> make_rail_routing(const ClusterSpec& spec, const topology::Plant& plant,
+                                               const SharedFabric& shared, const CircuitRouting::Rails& rails) {
+  if (spec.rail.kind == RailKind::kOptical) return std::make_unique<CircuitRouting>(spec, rails);
   return std::make_unique<LeafRouting>(spec, plant, shared);
 }
 
@@ -39,14 +39,11 @@ bool ServerRouting::add_way(GpuId from, GpuId to, Path& path) {
 }
 
 // GPUs that share a NIC have its ports on the first of their rails.
-bool LeafRouting::add_way(GpuId from, GpuId to, Path& path) {
+bool LeafRouting::add_way(const RailCrossing& crossing, Path& path) {
   const CapacityMap& capacities = shared_.capacities();
-  const auto nic_of = [this](GpuId gpu) {
-    return plant_.gpu(plant_.server_of(gpu), plant_.local_of(gpu) / spec_.nic.gpus * spec_.nic.gpus);
-  };
-  const GpuId out = nic_of(from);
-  const GpuId in = nic_of(to);
-  const RailId rail{plant_.local_of(out)};
+  const RailId rail{crossing.rail.value / spec_.nic.gpus * spec_.nic.gpus};
+  const GpuId out = plant_.gpu(crossing.from, rail.value);
+  const GpuId in = plant_.gpu(crossing.to, rail.value);
   const std::uint32_t from_leaf = plant_.leaf_of(out, 0);
   const std::uint32_t to_leaf = plant_.leaf_of(in, 0);
   const bool over_uplinks = from_leaf != to_leaf && uplinks_bind(plant_.spec());
@@ -65,9 +62,9 @@ bool LeafRouting::add_way(GpuId from, GpuId to, Path& path) {
   return true;
 }
 
-bool CircuitRouting::add_way(GpuId from, GpuId to, Path& path) {
-  OpticalRail& rail = *rails_[plant_.local_of(from)];
-  const std::span<const CapacityId> hops = rail.way(plant_.server_of(from), plant_.server_of(to));
+bool CircuitRouting::add_way(const RailCrossing& crossing, Path& path) {
+  OpticalRail& rail = *rails_[crossing.rail.index()];
+  const std::span<const CapacityId> hops = rail.way(crossing.from, crossing.to);
   if (hops.empty()) return false;
   for (const CapacityId hop : hops) path.add(hop);
   const RailRoutes::Length length = rail.way_length();

@@ -14,7 +14,7 @@ namespace photonrail::fabric {
 struct RailCrossing {
   RailId rail;
   std::uint32_t from = 0;  ///< server
-  std::uint32_t to = 0;
+  std::uint32_t to = 0;    ///< server, in a folded run with its sheet (core/circuit.hpp)
 };
 
 struct Way {

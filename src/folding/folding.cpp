@@ -1,12 +1,14 @@
 #include "folding/folding.hpp"
 
 #include "folding/call_table.hpp"
+#include "folding/circuit_pairs.hpp"
+#include "folding/circuit_sheets.hpp"
 #include "folding/colour_refinement.hpp"
 #include "folding/group_layouts.hpp"
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -19,29 +21,29 @@ namespace {
 /// A GPU sends to one GPU of a class at the most, and receives from one: what makes a circuit between classes one of each.
 class CircuitPartners {
  public:
-  CircuitPartners(const FoldingInput& job, const CallTable& calls, const GroupLayouts& layouts,
-                  const ColourRefinement& classes)
-      : job_(job), calls_(calls), layouts_(layouts), classes_(classes) {
+  CircuitPartners(const FoldingInput& job, CircuitPairs& pairs, const ColourRefinement& classes)
+      : job_(job), pairs_(pairs), classes_(classes) {
     for (const bool sending : {true, false}) {
       list_partners(sending);
       if (!indistinct_) find_indistinct(sending);
     }
   }
 
-  /// Returns what is in the way of folding whatever is told apart, or "".
-  [[nodiscard]] const std::string& problem() const { return problem_; }
   /// Returns true when a rank has circuits to several ranks that nothing tells apart.
   [[nodiscard]] bool indistinct() const { return indistinct_.has_value(); }
 
-  /// Of the groups with these circuits, the one that has the fewest classes when more of its members are told apart. None:
-  /// no group can tell them apart. REQUIRES: indistinct().
-  [[nodiscard]] CommunicatorId group_to_separate() {
+  /// Of the groups with these circuits, or of those of the types `among`, the one that has the fewest classes when more of
+  /// its members are told apart. None: no group can tell them apart. REQUIRES: indistinct().
+  [[nodiscard]] CommunicatorId group_to_separate(std::span<const std::uint32_t> among) {
     CommunicatorId best = CommunicatorId::none();
     std::pair<Member, Member> least{};  // by how much the period grows, and to what
     for (std::size_t c = 0; c < job_.graph.communicators().size(); ++c) {
       const CommunicatorId group{c};
       const Member next = classes_.next_period(group);
-      if (next == 0 || !has_indistinct(group)) continue;
+      if (next == 0) continue;
+      const bool meant = among.empty() ? has_indistinct(group)
+                                       : std::find(among.begin(), among.end(), classes_.groups()[c].type) != among.end();
+      if (!meant) continue;
       const std::pair growth{next / classes_.groups()[c].period, next};
       if (best.is_none() || growth < least) std::tie(best, least) = std::pair(group, growth);
     }
@@ -63,24 +65,14 @@ class CircuitPartners {
     RankId other;
   };
 
-  // Calls visit(from, to) for the GPUs at the ends of each circuit that the group wants, as ranks; some more than once.
-  template <class Visit>
-  void each_circuit(CommunicatorId c, Visit&& visit) {
-    if (!layouts_.crosses_servers(c)) return;
-    const std::span<const RankId> members = job_.graph.communicators()[c.index()].members;
-    for (const auto& [from, to] : pairs(c)) {
-      const RankId sender = layouts_.sender(members[from], members[to]);
-      if (sender != members[to]) visit(sender, members[to]);
-    }
-  }
-
   // Lists for all GPUs those that they send to, or receive from: one of the two at a time, because there are many.
   void list_partners(bool sending) {
     const auto classes = classes_.class_of_rank();
+    const std::size_t groups = job_.graph.communicators().size();
     partners_.clear();
     if (partners_.capacity() == 0) partners_.reserve(count_partners());
-    for (std::size_t c = 0; c < job_.graph.communicators().size() && problem_.empty(); ++c) {
-      each_circuit(CommunicatorId{c}, [&](RankId from, RankId to) {
+    for (std::size_t c = 0; c < groups && pairs_.problem().empty(); ++c) {
+      pairs_.each(CommunicatorId{c}, [&](MemberPair, RankId from, RankId to) {
         const RankId other = sending ? to : from;
         partners_.push_back({sending ? from : to, classes[other.index()], other});
       });
@@ -90,56 +82,20 @@ class CircuitPartners {
   // There are at most as many that a GPU sends to as it receives from.
   std::size_t count_partners() {
     std::size_t count = 0;
-    for (std::size_t c = 0; c < job_.graph.communicators().size() && problem_.empty(); ++c) {
-      if (layouts_.crosses_servers(CommunicatorId{c})) count += pairs(CommunicatorId{c}).size();
+    for (std::size_t c = 0; c < job_.graph.communicators().size() && pairs_.problem().empty(); ++c) {
+      count += pairs_.count(CommunicatorId{c});
     }
     return count;
   }
 
   [[nodiscard]] bool has_indistinct(CommunicatorId c) {
     bool has = false;
-    each_circuit(c, [&](RankId from, RankId to) {
+    pairs_.each(c, [&](MemberPair, RankId from, RankId to) {
       const RankId rank = indistinct_->sending ? from : to;
       const RankId other = indistinct_->sending ? to : from;
       has = has || (rank == indistinct_->rank && (other == indistinct_->one || other == indistinct_->other));
     });
     return has;
-  }
-
-  // All pairs of all calls on a communicator, found once for each type.
-  const std::vector<MemberPair>& pairs(CommunicatorId c) {
-    const auto [entry, fresh] = pairs_.try_emplace(classes_.groups()[c.index()].type);
-    if (!fresh) return entry->second;
-    std::set<MemberPair> all;
-    for (const CollectiveCall& call : calls_.calls(c)) {
-      const std::unique_ptr<const SendPlan> plan = layouts_.expand(call, c);
-      for (std::uint32_t round = 0; round < plan->rounds(); ++round) {
-        const std::vector<MemberPair> pairs = plan->pairs(round);
-        check_matching(c, pairs);
-        all.insert(pairs.begin(), pairs.end());
-      }
-    }
-    entry->second.assign(all.begin(), all.end());
-    return entry->second;
-  }
-
-  void check_matching(CommunicatorId c, const std::vector<MemberPair>& pairs) {
-    const std::span<const RankId> members = job_.graph.communicators()[c.index()].members;
-    std::vector<std::pair<RankId, RankId>> ends;
-    for (const auto& [from, to] : pairs) {
-      const RankId sender = layouts_.sender(members[from], members[to]);
-      if (sender != members[to]) ends.emplace_back(sender, members[to]);
-    }
-    const auto matches = [&ends] {
-      std::sort(ends.begin(), ends.end());
-      ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
-      const auto twice = [](const auto& a, const auto& b) { return a.first == b.first; };
-      return std::adjacent_find(ends.begin(), ends.end(), twice) == ends.end();
-    };
-    bool matching = matches();
-    for (auto& [from, to] : ends) std::swap(from, to);
-    matching = matches() && matching;
-    if (!matching) problem_ = "an operation wants circuits from one GPU to several at once";
   }
 
   void find_indistinct(bool sending) {
@@ -153,25 +109,28 @@ class CircuitPartners {
   }
 
   const FoldingInput& job_;
-  const CallTable& calls_;
-  const GroupLayouts& layouts_;
+  CircuitPairs& pairs_;
   const ColourRefinement& classes_;
-  std::string problem_;
   std::optional<Indistinct> indistinct_;
-  std::map<std::uint32_t, std::vector<MemberPair>> pairs_;
   std::vector<Partner> partners_;
 };
 
-// Tells members of groups apart until a circuit between two classes is one of each of their GPUs; what is in the way, or
-// "". With fewer than two ranks a class a folded run is hardly faster than the run of every rank that may have to follow
-// it.
+// Finds sheets for the circuits between two classes, or tells members of groups apart until a circuit between two classes
+// is one of each of their GPUs; what is in the way, or "". With fewer than two ranks a class a folded run is hardly faster
+// than the run of every rank that may have to follow it.
 std::string separate_partners(const FoldingInput& job, const CallTable& calls, const GroupLayouts& layouts,
-                              ColourRefinement& classes) {
+                              ColourRefinement& classes, fabric::Sheets& sheets) {
   while (true) {
-    CircuitPartners partners(job, calls, layouts, classes);
-    if (!partners.problem().empty()) return partners.problem();
+    CircuitPairs pairs(job, calls, layouts, classes);
+    CircuitPartners partners(job, pairs, classes);
+    if (!pairs.problem().empty()) return pairs.problem();
     if (!partners.indistinct()) return "";
-    const CommunicatorId group = partners.group_to_separate();
+    const SheetAttempt attempt = job.sheets ? circuit_sheets(job, pairs, classes) : SheetAttempt{};
+    if (attempt.sheets) {
+      sheets = *attempt.sheets;
+      return "";
+    }
+    const CommunicatorId group = partners.group_to_separate(attempt.mixed);
     if (!group.is_none()) classes.separate(group);
     if (group.is_none() || 2 * classes.classes() > job.graph.ranks()) {
       return "a rank has circuits to several ranks that nothing tells apart";
@@ -264,14 +223,13 @@ class Folder {
     plant.gpus_per_server = static_cast<std::uint32_t>(servers.size());
     plant.servers = *std::max_element(servers.begin(), servers.end());
     plant.stands_for.assign(std::size_t{plant.servers} * plant.gpus_per_server, 0);
-    plant.images.reserve(job_.graph.ranks());
+    plant.images.assign(job_.cluster.gpus(), GpuId::none());
     for (std::size_t r = 0; r < job_.graph.ranks(); ++r) {
       const auto [server, rail] = seat[refinement_.class_of_rank()[r]];
       const GpuId image{std::size_t{server} * plant.gpus_per_server + rail};
-      plant.images.emplace_back(job_.gpu_of_rank[r], image);
+      plant.images[job_.gpu_of_rank[r].index()] = image;
       ++plant.stands_for[image.index()];
     }
-    if (!std::is_sorted(plant.images.begin(), plant.images.end())) std::sort(plant.images.begin(), plant.images.end());
     for (std::uint32_t rail = 0; optical && rail < rails; ++rail) {
       const auto found = number.find(refinement_.rail_colours()[rail]);
       folding.rail_image.push_back(found == number.end() ? RailId::none() : RailId{found->second});
@@ -294,8 +252,9 @@ bool keeps_order(const FoldingInput& job, const ColourRefinement& classes, const
     return std::exchange(last[rail], next) < next;
   };
   std::vector<std::int64_t> position(rails, -1);
-  for (const auto& [gpu, image] : plant.images) {
-    if (!ascends(position, gpu.value % rails, image.value / plant.gpus_per_server)) return false;
+  for (std::size_t gpu = 0; gpu < plant.images.size(); ++gpu) {
+    if (plant.images[gpu].is_none()) continue;
+    if (!ascends(position, gpu % rails, plant.images[gpu].value / plant.gpus_per_server)) return false;
   }
   std::vector<std::int64_t> group(rails, -1);
   for (std::size_t c = 0; c < classes.groups().size(); ++c) {
@@ -316,10 +275,13 @@ FoldingAttempt fold(const FoldingInput& job) {
   if (!layouts.problem().empty()) return {std::nullopt, layouts.problem()};
   ColourRefinement refinement(job, calls, layouts, job.optical());
   if (!refinement.problem().empty()) return {std::nullopt, refinement.problem()};
+  fabric::Sheets sheets;
   if (job.optical()) {
-    if (std::string why = separate_partners(job, calls, layouts, refinement); !why.empty()) return {std::nullopt, why};
+    if (std::string why = separate_partners(job, calls, layouts, refinement, sheets); !why.empty())
+      return {std::nullopt, why};
   }
   FoldingAttempt attempt = Folder(job, calls, refinement).fold();
+  if (attempt.folding) attempt.folding->plant.sheets = std::move(sheets);
   if (attempt.folding && job.whole_rails && !keeps_order(job, refinement, attempt.folding->plant)) {
     return {std::nullopt, "the GPUs of equal rails, or their groups, are numbered in another order"};
   }

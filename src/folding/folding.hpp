@@ -6,11 +6,11 @@
 // group. The job is a covering of the smaller one: every port of it carries, flow for flow, what the port that stands for
 // it carries, so that the max-min rates and with them all times are the same (the fair allocation is unique).
 //
-// On optical rails a circuit between two classes must stand for one circuit of each of their GPUs: so a GPU may send to one
-// GPU of a class only, and a round of an operation must be a matching. Where a GPU has circuits to several of a class, the
-// members of a group are told apart, every second, third .. of them, until it has not. A controller that counts the GPUs or
-// the requests of a rail is shown another rail by that; where whole rails alone are folded (FoldingInput::whole_rails) it
-// is shown the same.
+// On optical rails a circuit between two classes must stand for one circuit of each of their GPUs, and a round of an
+// operation must be a matching. Where a GPU has circuits to several of a class, sheets tell them apart
+// (circuit_sheets.hpp); where there are none, the members of a group are told apart, every second, third .. of them, until
+// it has not. A controller that counts the GPUs or the requests of a rail is shown another rail by that; where whole rails
+// alone are folded (FoldingInput::whole_rails) it is shown the same.
 #pragma once
 
 #include "collective/algorithm_table.hpp"
@@ -37,6 +37,8 @@ struct FoldingInput {
   /// Only ranks of one server may be alike: a rail of the cluster is one of the plant, GPU for GPU, with its groups in
   /// their order, and not a part of one.
   bool whole_rails = false;
+  /// The controller tells sheets (core/circuit.hpp), and GPUs have one port on one plane of optical rails.
+  bool sheets = false;
 
   [[nodiscard]] bool optical() const { return cluster.rail.kind == RailKind::kOptical; }
 };

@@ -69,6 +69,11 @@ bool folds_whole_rails(const ClusterSpec& cluster, const ControllerFactory& fact
   return cluster.rail.kind == RailKind::kOptical && !folds_ranks(factory, rehearsal);
 }
 
+bool may_have_sheets(const ClusterSpec& cluster, const ControllerFactory& factory) {
+  return factory.tells_sheets && cluster.rail.kind == RailKind::kOptical && cluster.nic.ports == 1 &&
+         cluster.rail.planes == 1;
+}
+
 bool are_fixed(std::span<const StragglerSpec> stragglers) {
   return std::all_of(stragglers.begin(), stragglers.end(), [](const StragglerSpec& s) {
     const bool drawn = s.trace.empty() && s.delay.kind != DelayDistribution::Kind::kConstant;

@@ -19,6 +19,9 @@ namespace photonrail::run {
 [[nodiscard]] std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& controller,
                                            const ControllerFactory& factory, bool rehearsal = false);
 
+/// Returns true when circuits of a folded run may have sheets: FoldingInput::sheets.
+[[nodiscard]] bool may_have_sheets(const ClusterSpec& cluster, const ControllerFactory& factory);
+
 /// Returns true, of a job that is foldable, when its policy treats equal rails equally, and not equal ranks
 /// (FoldingInput::whole_rails).
 [[nodiscard]] bool folds_whole_rails(const ClusterSpec& cluster, const ControllerFactory& factory, bool rehearsal);

@@ -16,14 +16,16 @@ class FoldingCache {
   /// Both must outlive the object.
   FoldingCache(const Scenario& scenario, const Registries& registries) : scenario_(scenario), registries_(registries) {}
 
-  /// `labels`, `whole_rails`: FoldingInput; models of GPUs tell ranks apart too. What it returns lives as long as the
-  /// object.
-  [[nodiscard]] const folding::FoldingAttempt& fold(std::span<const std::uint32_t> labels, bool whole_rails);
+  /// `labels`, `whole_rails`, `sheets`: FoldingInput; models of GPUs tell ranks apart too. What it returns lives as long as
+  /// the object.
+  [[nodiscard]] const folding::FoldingAttempt& fold(std::span<const std::uint32_t> labels, bool whole_rails,
+                                                    bool sheets = false);
 
  private:
   struct Entry {
     std::vector<std::uint32_t> labels;
     bool whole_rails = false;
+    bool sheets = false;
     folding::FoldingAttempt attempt;
   };
 

@@ -93,7 +93,8 @@ const folding::Folding* Runner::try_fold(bool whole_rails, std::string& why_not)
   }
   if (!why_not.empty()) return nullptr;
   const std::vector<std::uint32_t> labels = straggler_labels(stragglers_, job_.scenario.graph.ranks());
-  const folding::FoldingAttempt& attempt = caches_.foldings.fold(labels, whole_rails);
+  const bool sheets = !whole_rails && may_have_sheets(cluster_, factory_);
+  const folding::FoldingAttempt& attempt = caches_.foldings.fold(labels, whole_rails, sheets);
   why_not = attempt.why_not;
   return attempt.folding ? &*attempt.folding : nullptr;
 }

@@ -99,6 +99,29 @@ TEST(OpticalSwitchTest, TakingFibresFreesTheOtherEnds) {
   EXPECT_EQ(ocs.receive()[3].peer, PortId{0u});
 }
 
+// Sheets of one receive side are one fibre: another sheet takes it, and what it carried is named with the sheet that it
+// had.
+TEST(OpticalSwitchTest, SheetsOfAReceiveSideAreOneFibre) {
+  device::OpticalSwitch ocs(2);
+  const PortId other{on_sheet(0, 3)};
+  connect(ocs, {.connect = {circuit(0, 0)}, .disconnect = {}});
+  const CircuitPlan change = ocs.changes({.connect = {{PortId{0u}, other}}, .disconnect = {}});
+  EXPECT_THAT(change.connect, ElementsAre(Circuit{PortId{0u}, other}));
+  EXPECT_THAT(ocs.darkened_by(change), ElementsAre(circuit(0, 0)));
+  ocs.light(change.connect, ocs.begin(change));
+  EXPECT_TRUE(ocs.is_lit({PortId{0u}, other}));
+  EXPECT_FALSE(ocs.is_lit(circuit(0, 0)));
+  const CircuitPlan taken = ocs.changes({.connect = {circuit(1, 0)}, .disconnect = {}});
+  EXPECT_THAT(ocs.darkened_by(taken), ElementsAre(Circuit{PortId{0u}, other}));
+  ocs.begin(taken);
+  EXPECT_TRUE(ocs.transmit()[0].peer.is_none());
+  EXPECT_THAT(controller_error([&] {
+                static_cast<void>(
+                    ocs.changes({.connect = {circuit(0, 1), {PortId{1u}, PortId{on_sheet(1, 2)}}}, .disconnect = {}}));
+              }),
+              HasSubstr("not a matching"));
+}
+
 TEST(OpticalSwitchTest, DisconnectLeavesBothFibresDark) {
   device::OpticalSwitch ocs(4);
   connect(ocs, {{circuit(0, 1), circuit(2, 3)}, {}});

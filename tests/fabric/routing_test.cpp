@@ -13,7 +13,7 @@ namespace photonrail {
 using fabric::CircuitRouting;
 using fabric::FabricSettings;
 using fabric::LeafRouting;
-using fabric::Routing;
+using fabric::RailRouting;
 using fabric::ServerRouting;
 using fabric::SharedFabric;
 using network::Path;
@@ -70,11 +70,11 @@ TEST(Routing, OverLeavesCrossesUplinksAndTheLinksOfSites) {
   RoutingSite site;
   LeafRouting routing(site.spec, *site.plant, *site.shared);
   Path near;
-  EXPECT_TRUE(routing.add_way(GpuId{1u}, GpuId{3u}, near));
+  EXPECT_TRUE(routing.add_way({RailId{1u}, 0, 1}, near));
   EXPECT_EQ(near.latency, kNic);
   EXPECT_THAT(RoutingSite::hops(near), ElementsAre(site.plant->nic_out(GpuId{1u}, 0), site.plant->nic_in(GpuId{3u}, 0)));
   Path far;
-  EXPECT_TRUE(routing.add_way(GpuId{1u}, GpuId{7u}, far));
+  EXPECT_TRUE(routing.add_way({RailId{1u}, 0, 3}, far));
   EXPECT_EQ(far.latency, kNic + kTier + kLink);
   EXPECT_THAT(RoutingSite::hops(far), ElementsAre(site.plant->nic_out(GpuId{1u}, 0), site.plant->leaf_up(RailId{1u}, 0),
                                                   site.shared->sites()->capacity(0), site.plant->leaf_down(RailId{1u}, 1),
@@ -87,12 +87,12 @@ TEST(Routing, OverCircuitsNeedsOneThatIsLit) {
   const fabric::RailContext context{site.engine, site.shared->network(), *site.plant, site.spec.rail, RailId{0u}};
   CircuitRouting::Rails rails(2);
   rails[0] = std::make_unique<fabric::OpticalRail>(context, site.shared->rail(RailId{0u}));
-  const std::unique_ptr<Routing> routing = make_rail_routing(site.spec, *site.plant, *site.shared, rails);
+  const std::unique_ptr<RailRouting> routing = make_rail_routing(site.spec, *site.plant, *site.shared, rails);
   Path path;
-  EXPECT_FALSE(routing->add_way(GpuId{0u}, GpuId{4u}, path));
+  EXPECT_FALSE(routing->add_way({RailId{0u}, 0, 2}, path));
   EXPECT_TRUE(path.hops().empty());
-  CircuitRouting same(site.spec, *site.plant, rails);
-  EXPECT_FALSE(same.add_way(GpuId{0u}, GpuId{4u}, path));
+  CircuitRouting same(site.spec, rails);
+  EXPECT_FALSE(same.add_way({RailId{0u}, 0, 2}, path));
 }
 
 }  // namespace

@@ -112,15 +112,14 @@ TEST(Folding, EveryWayToSplitAModelFoldsToItsStages) {
   }
 }
 
-// Over circuits a rank of two rings inside its stage has several neighbours, which are told apart: context parallelism and
-// replicas of shards. With an all-to-all it has all others as neighbours, and none is alike.
-TEST(Folding, OnCircuitsRingsInsideAStageFoldAndExchangesDoNot) {
+// Over circuits a rank of two rings inside its stage has several neighbours, and with an all-to-all all others: sheets tell
+// their circuits apart.
+TEST(Folding, OnCircuitsRingsAndExchangesInsideAStageFold) {
   for (auto& [name, spec] : ways_to_split()) {
     SCOPED_TRACE(name);
     const RunResult result = expect_same_folded(optical(training_of(spec), "on_demand"));
-    const bool folds = name == "zero1" || name == "interleaved" || name == "context" || name == "hybrid";
-    EXPECT_EQ(result.folding.off, folds ? "" : "a rank has circuits to several ranks that nothing tells apart");
-    EXPECT_EQ(result.folding.classes < result.folding.ranks, folds);
+    EXPECT_EQ(result.folding.off, "");
+    EXPECT_LT(result.folding.classes, result.folding.ranks);
   }
 }
 
@@ -351,8 +350,9 @@ TEST(Folding, GpusWithoutARankThatPassMessagesOnSwitchItOff) {
   EXPECT_EQ(why_off(job.scenario), "messages of group '0-1-2' change rails inside a server that has GPUs without a rank");
 }
 
-// A ring over eight servers beside rings of two of them: every fourth server is alike, and not every second, whose
-// neighbours in both rings would be of one class.
+// A ring over sixteen servers beside rings of two of them: the circuit to the next server is the same in both rings for
+// every second server, and for the others it is not. With two ports a GPU has no sheets, and every fourth server is alike:
+// every second has neighbours of one class in both rings.
 TEST(Folding, OnCircuitsMembersOfRingsAreToldApart) {
   Job job(16);
   std::vector<std::size_t> all(16);
@@ -362,7 +362,9 @@ TEST(Folding, OnCircuitsMembersOfRingsAreToldApart) {
   }
   job.collective(job.group(all), all, CollectiveOp::kAllReduce, 16 << 20).build();
   expect_folded_to(1, job.scenario);
-  expect_folded_to(4, job.optical(us(40)).scenario);
+  expect_folded_to(2, job.optical(us(40)).scenario);
+  job.scenario.cluster.nic.ports = 2;
+  expect_folded_to(4, job.scenario);
 }
 
 // Every rank runs the same; but 0 and 1 share a server with no other member of their group, 2 and 3 with each other.
@@ -376,7 +378,8 @@ TEST(Folding, AnUnevenPlacementTellsGroupsApart) {
 }
 
 // Rows and columns of a 2 x 2 grid: on circuits a rank would have two different ones to ranks of its own class. On
-// electrical rails both share one port, as they do for every rank. Told apart by rows they are two classes.
+// electrical rails both share one port, as they do for every rank. Sheets tell them apart; where there are none, the ranks
+// of a row are.
 TEST(Folding, CircuitsToTwoRanksOfOneClassTellThemApart) {
   Job job(4);
   const auto everyone = {0u, 1u, 2u, 3u};
@@ -386,7 +389,9 @@ TEST(Folding, CircuitsToTwoRanksOfOneClassTellThemApart) {
   for (const std::size_t r : everyone) job.collective(columns[r % 2], {r}, CollectiveOp::kAllReduce, 2 << 20);
   job.build();
   expect_folded_to(1, job.scenario);
-  expect_folded_to(2, job.optical(us(40)).scenario);
+  expect_folded_to(1, job.optical(us(40)).scenario);
+  job.scenario.cluster.nic.ports = 2;
+  expect_folded_to(2, job.scenario);
 }
 
 TEST(Folding, ADeadlockNamesTheRanksOfTheJob) {

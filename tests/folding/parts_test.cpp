@@ -1,5 +1,8 @@
 // The parts of folding, each built alone.
+#include "fabric/sheets.hpp"
 #include "folding/call_table.hpp"
+#include "folding/circuit_pairs.hpp"
+#include "folding/circuit_sheets.hpp"
 #include "folding/colour_refinement.hpp"
 #include "folding/folding.hpp"
 #include "folding/id_table.hpp"
@@ -9,6 +12,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <set>
 
 namespace photonrail::folding {
 namespace {
@@ -86,6 +91,47 @@ TEST(GroupLayouts, AGridOfServersAndRailsTurnsByServers) {
   EXPECT_TRUE(layouts.by_server());
   EXPECT_EQ(layouts.unit(CommunicatorId{0u}), 2u);
   EXPECT_EQ(layouts.sender(RankId{0u}, RankId{3u}), RankId{1u}) << "rail 1 of the first server";
+}
+
+TEST(Sheets, ArePairsOfGpus) {
+  fabric::Sheets sheets;
+  EXPECT_TRUE(sheets.empty());
+  for (std::uint32_t i = 0; i < 100; ++i) sheets.set(GpuId{i}, GpuId{2 * i}, i + 1);
+  sheets.set(GpuId{7u}, GpuId{14u}, 5);
+  EXPECT_EQ(sheets.of(GpuId{7u}, GpuId{14u}), 5u);
+  EXPECT_EQ(sheets.of(GpuId{99u}, GpuId{198u}), 100u);
+  EXPECT_EQ(sheets.of(GpuId{14u}, GpuId{7u}), 0u) << "a pair has a direction";
+}
+
+SheetAttempt sheets_of(const Built& built) {
+  const CallTable calls(built.job.scenario.graph, built.algorithms);
+  const FoldingInput job = built.input();
+  const GroupLayouts layouts(job, calls);
+  const ColourRefinement classes(job, calls, layouts, false);
+  CircuitPairs pairs(job, calls, layouts, classes);
+  return circuit_sheets(job, pairs, classes);
+}
+
+// Of an exchange of four the circuits to the second and third next have sheets 1 and 2, told of the first member alone.
+TEST(CircuitSheets, TellTheShiftsOfAnExchangeApart) {
+  test::Job job(4);
+  job.collective(job.group({0, 1, 2, 3}), {0, 1, 2, 3}, CollectiveOp::kAllToAll, 400);
+  const SheetAttempt attempt = sheets_of(Built(std::move(job)));
+  ASSERT_TRUE(attempt.sheets);
+  EXPECT_EQ(attempt.sheets->of(GpuId{0u}, GpuId{1u}), 0u);
+  EXPECT_EQ(attempt.sheets->of(GpuId{0u}, GpuId{2u}), 1u);
+  EXPECT_EQ(attempt.sheets->of(GpuId{0u}, GpuId{3u}), 2u);
+}
+
+// The next of rank 0 in the ring of four is its next in the ring of two, that of rank 1 is not.
+TEST(CircuitSheets, AreNotWhereUsesAgreeForSomeRanksOnly) {
+  test::Job job(4);
+  job.collective(job.group({0, 1}), {0, 1}, CollectiveOp::kAllReduce, 400);
+  job.collective(job.group({2, 3}), {2, 3}, CollectiveOp::kAllReduce, 400);
+  job.collective(job.group({0, 1, 2, 3}), {0, 1, 2, 3}, CollectiveOp::kAllReduce, 400);
+  const SheetAttempt attempt = sheets_of(Built(std::move(job)));
+  EXPECT_FALSE(attempt.sheets);
+  EXPECT_EQ(std::set<std::uint32_t>(attempt.mixed.begin(), attempt.mixed.end()).size(), 2u);
 }
 
 TEST(Folding, StandsForAllRanksOfAClass) {

@@ -41,12 +41,12 @@ class RequestsByPort {
 
   /// Returns true when request a has its turn before b.
   [[nodiscard]] bool precedes(const CircuitRequest& a, const CircuitRequest& b) const { return precedes_(a, b); }
-  /// The requests that send from the position, and that receive at it, in their order.
+  /// The requests that send from the position, and that receive at it, on any sheet, in their order.
   [[nodiscard]] std::span<const CircuitRequest* const> senders(ServerIndex from) const {
     return from < ports_.size() ? ports_[from].senders : std::span<const CircuitRequest* const>{};
   }
   [[nodiscard]] std::span<const CircuitRequest* const> receivers(ServerIndex to) const {
-    return to < ports_.size() ? ports_[to].receivers : std::span<const CircuitRequest* const>{};
+    return fibre_of(to) < ports_.size() ? ports_[fibre_of(to)].receivers : std::span<const CircuitRequest* const>{};
   }
   /// In no order. Of every other request: it is as it was, as are the fibres that it needs, and no request that precedes it
   /// on one of its ports has gone, or is preceded by it now.

@@ -19,6 +19,18 @@ struct Circuit {
   friend constexpr auto operator<=>(const Circuit&, const Circuit&) = default;
 };
 
+/// In a folded run a port stands for those of many GPUs, and two circuits between two ports may lead to different ones of
+/// them: the sheet, in the upper bits of the receive side, tells these circuits apart. A fibre is in one circuit at a time,
+/// whatever its sheet. In any other run, and in most folded ones, every sheet is 0, and a receive side is its fibre.
+inline constexpr unsigned kSheetShift = 24;
+inline constexpr std::uint32_t kMaxRailPorts = 1U << kSheetShift;            ///< of an optical rail
+inline constexpr std::uint32_t kMaxSheets = (1U << (32 - kSheetShift)) - 1;  ///< the last one would be none()
+[[nodiscard]] constexpr std::uint32_t on_sheet(std::uint32_t fibre, std::uint32_t sheet) {
+  return fibre | (sheet << kSheetShift);
+}
+[[nodiscard]] constexpr std::uint32_t fibre_of(std::uint32_t receive_side) { return receive_side & (kMaxRailPorts - 1); }
+[[nodiscard]] constexpr PortId fibre_of(PortId receive_side) { return PortId{fibre_of(receive_side.value)}; }
+
 /// On the way to be usable, usable, or neither.
 enum class CircuitState : std::uint8_t { kSwitching, kLit, kDark };
 

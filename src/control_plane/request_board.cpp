@@ -76,6 +76,7 @@ RequestBoard::RequestBoard(const ControlContext& run, const PolicyNeeds& needs, 
       channel_(channel),
       listener_(listener),
       ambiguity_(ambiguity),
+      round_circuits_(run.fabric),
       rails_(run.fabric.optical() ? run.fabric.rails() : 0) {
   channel.attach(*this);
   const bool one_port = run.plant().nic_ports == 1 && run.fabric.spec().rail.planes == 1;
@@ -114,12 +115,10 @@ void RequestBoard::ask(OpId id, std::uint32_t round, Member member, TaskId task)
 
 // One request for each rail that the round crosses.
 void RequestBoard::open_requests(OpId id, std::uint32_t round) {
-  const Operation& op = run_.operations[id];
-  std::uint32_t participants = 0;
-  for (Member m = 0; m < op.members(); ++m) participants += op.takes_part(m, round) ? 1 : 0;
-  for (auto& [rail, circuits] : rail_circuits(run_.fabric, op.gpus, *op.runnable, round)) {
-    Request& request = take(id, round, rail, participants);
-    request.pairs.assign(std::move(circuits.pairs), std::move(circuits.bytes));
+  const RoundLinks& links = round_links(id, round);
+  for (const auto& [rail, circuits] : links.rails) {
+    Request& request = take(id, round, rail, links.participants);
+    request.pairs.assign(circuits.pairs, circuits.bytes);
     if (needs_.has(ViewPart::kRounds)) show_next_rounds(run_, request);
     refresh(request);
   }

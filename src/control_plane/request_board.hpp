@@ -6,6 +6,7 @@
 #include "control_plane/rail_circuits.hpp"
 #include "control_plane/request_channel.hpp"
 #include "control_plane/request_list.hpp"
+#include "control_plane/round_circuits.hpp"
 #include "execution/critical_path.hpp"
 #include "folding/order_ambiguity.hpp"
 
@@ -70,6 +71,10 @@ class RequestBoard : private RequestListener {
   RequestBoard(const ControlContext& run, const PolicyNeeds& needs, RequestChannel& channel, RequestBoardListener& listener,
                folding::OrderAmbiguity* ambiguity);
 
+  /// What a round of the operation wants of the rails. Valid until the next call, of whatever operation.
+  [[nodiscard]] const RoundLinks& round_links(execution::OpId op, std::uint32_t round) {
+    return round_circuits_.of(run_.operations[op], round);
+  }
   /// A member requests the circuits of a round. Idempotent. `task`: the task of the member.
   void ask(execution::OpId op, std::uint32_t round, Member member, TaskId task);
   /// The round lacks only its circuits.
@@ -141,6 +146,7 @@ class RequestBoard : private RequestListener {
   RequestChannel& channel_;
   RequestBoardListener& listener_;
   folding::OrderAmbiguity* ambiguity_;
+  RoundCircuits round_circuits_;
   std::vector<RailRequests> rails_;
   std::deque<Request> requests_;
   std::vector<std::uint32_t> free_;

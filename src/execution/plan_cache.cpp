@@ -1,6 +1,7 @@
 #include "execution/plan_cache.hpp"
 
 #include "collective/merged_rounds.hpp"
+#include "collective/written_plan.hpp"
 #include "core/counted.hpp"
 #include "core/field.hpp"
 #include "photonrail/collective/choice.hpp"
@@ -188,6 +189,7 @@ RunnablePlan PlanCache::make(const CollectiveCall& call, LayoutId layout, Member
     runnable.plan = std::move(stream);
     runnable.stream = true;
   }
+  if (call.demand == nullptr) runnable.plan = collective::written_out(std::move(runnable.plan));
   if (options_.pair_bytes) runnable.pair_bytes = pair_bytes(*runnable.plan);
   count_work(runnable, period);
   for (Member m = 0; m < period; ++m) runnable.late += runnable.plan->starts_without(m) ? 1 : 0;

@@ -11,6 +11,7 @@
 #include "control_plane/request_board.hpp"
 #include "control_plane/request_list.hpp"
 #include "control_plane/request_order.hpp"
+#include "control_plane/round_circuits.hpp"
 #include "support/processor_time.hpp"
 
 #include <gmock/gmock.h>
@@ -231,6 +232,33 @@ TEST(RailCircuits, AreOfTheRailThatEachPairCrosses) {
   ASSERT_EQ(rails.size(), 1u);
   EXPECT_THAT(rails.at(RailId{0u}).pairs, ElementsAre(ServerPair{0, 1}, ServerPair{1, 2}, ServerPair{2, 0}));
   EXPECT_TRUE(rails.at(RailId{0u}).bytes.empty()) << "the plan does not say them";
+}
+
+struct ExchangeOfThree : PartFixture {
+  ExchangeOfThree() : PartFixture(job_of_three()) {}
+  static test::Job job_of_three() {
+    test::Job job(3);
+    job.collective(job.group({0, 1, 2}), {0, 1, 2}, CollectiveOp::kAllToAll, 300);
+    job.scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllToAll)] = "pairwise";
+    job.optical(us(10));
+    return job;
+  }
+};
+
+// Of two rounds, each member to its next and to the one after that; a second look finds the same object.
+TEST(RoundCircuits, AreKeptForEachRound) {
+  ExchangeOfThree f;
+  RoundCircuits rounds(f.fabric);
+  const execution::OpId id = f.operations.seat(RankId{0u}, f.graph().program(RankId{0u}).task(TaskId{0u}), 0).op;
+  const execution::Operation& op = f.operations[id];
+  const RoundLinks& first = rounds.of(op, 0);
+  const RoundLinks& second = rounds.of(op, 1);
+  ASSERT_EQ(second.crossings.size(), 3u);
+  EXPECT_EQ(second.crossings[1].pair, (MemberPair{1, 0}));
+  EXPECT_EQ(second.crossings[1].over->to, 0u);
+  EXPECT_EQ(second.participants, 3u);
+  EXPECT_THAT(second.rails.at(RailId{0u}).pairs, ElementsAre(ServerPair{0, 2}, ServerPair{1, 0}, ServerPair{2, 1}));
+  EXPECT_EQ(&rounds.of(op, 0), &first);
 }
 
 TEST(PortMirror, ShowsWhatTheSwitchDid) {

@@ -56,13 +56,33 @@ double expected_sends(const CollectiveCall& call, std::string_view algorithm) {
 
 }  // namespace collective
 
+namespace {
+
+// A send is made, proven and written as two steps; what it waits for beyond the first is a step each.
+constexpr double kSend = 9e-6;  // seconds
+constexpr double kWait = 5e-6;
+constexpr double kBytesOfSend = 900;  // of memory
+constexpr double kBytesOfWait = 800;
+constexpr const char* kLevers = "--ranks, --chunks";
+
+}  // namespace
+
 WorkEstimate work_of_export(const CollectiveCall& call, const CollectiveAlgorithm& algorithm) {
-  constexpr double kSend = 3e-6;  // seconds: a send is made, checked, and written as two steps
-  constexpr double kBytes = 400;  // memory of a send
   const double sends = collective::expected_sends(call, algorithm.name());
   WorkEstimate work;
-  work.add({"sends", sends, sends * kSend, "--ranks, --chunks"});
-  work.bytes = sends * kBytes;
+  work.add({"sends", sends, sends * kSend, kLevers});
+  work.bytes = sends * kBytesOfSend;
+  return work;
+}
+
+WorkEstimate work_of_export(const SendPlan& plan) {
+  const double sends = plan.send_count();
+  double waits = 0.0;
+  for (SendIndex i = plan.initial_sends(); i < plan.send_count(); ++i) waits += plan.waits_for(i) - 1.0;
+  WorkEstimate work;
+  work.add({"sends", sends, sends * kSend, kLevers});
+  work.add({"waits of sends", waits, waits * kWait, "--ranks, another --algorithm"});
+  work.bytes = sends * kBytesOfSend + waits * kBytesOfWait;
   return work;
 }
 

@@ -296,6 +296,24 @@ Found coincide(const RunResult& a, const RunResult& b) {
               to_seconds(a.step_time())};
 }
 
+/// Which algorithms "auto" took, and whether every send was simulated though `fidelity` is "stream".
+struct Chosen {
+  std::vector<std::string> collectives;
+  bool every_send = false;
+};
+
+Chosen chosen(const RunResult& result) {
+  constexpr std::string_view kTook = ": auto took ";
+  Chosen of;
+  for (const std::string& line : result.choices) {
+    of.every_send = of.every_send || line.starts_with("fidelity: ");
+    const std::size_t took = line.find(kTook);
+    if (took == std::string::npos) continue;
+    of.collectives.push_back(line.substr(0, line.find(' ', took + kTook.size())));  // its cost is of these rails
+  }
+  return of;
+}
+
 // What electrical rails have that circuits do not. Where it is nothing of this, the order of messages is what is left.
 std::string what_slows(const RunResult& electrical, const RunResult& optical) {
   const RailSpec& rail = electrical.cluster.rail;
@@ -304,7 +322,12 @@ std::string what_slows(const RunResult& electrical, const RunResult& optical) {
     if (rail.oversubscription > 1.0) reasons.emplace_back("its uplinks are oversubscribed");
     if (rail.tier_latency > Duration{}) reasons.emplace_back("its second tier adds latency");
   }
-  if (electrical.choices != optical.choices) reasons.emplace_back("\"auto\" takes other collectives there");
+  const Chosen there = chosen(electrical);
+  const Chosen here = chosen(optical);
+  if (there.collectives != here.collectives) reasons.emplace_back("\"auto\" takes other collectives there");
+  if (!there.every_send && here.every_send)
+    reasons.emplace_back(
+        R"(its collectives are streams, and here every send is simulated ("fidelity": "exact" compares them))");
   if (reasons.empty()) reasons.emplace_back("messages that overlap share a port there, where circuits let one go first");
   return joined(reasons, ", and ");
 }

@@ -105,6 +105,14 @@ Fabric Simulation::make_fabric() {
           setup_.scenario.gpu_of_rank};
 }
 
+void Simulation::add_fidelity(RunResult& result) const {
+  if (setup_.run.fidelity == Fidelity::kExact || plan_options().fidelity == Fidelity::kStream) return;
+  if (!setup_.forwards() && setup_.scenario.graph.communicators().empty()) return;  // single sends are the same
+  result.choices.emplace_back(
+      std::string("fidelity: every send is simulated, because ") +
+      (setup_.forwards() ? "messages may be forwarded over other GPUs" : "the controller serves pairs one by one"));
+}
+
 // A collective that is served pair by pair, or shares circuits, is not one flow a pair.
 execution::PlanOptions Simulation::plan_options() const {
   const bool by_pair = setup_.optical() && setup_.needs.by_pair();
@@ -191,9 +199,7 @@ void Simulation::report(RunResult& result) {
     result.iterations.push_back(ends[i] - (i > 0 ? ends[i - 1] : start_));
   control_.summarize(folding != nullptr ? folding->rail_image : std::vector<RailId>{}, result.reconfigurations);
   result.choices = plans_.choices();
-  if (setup_.run.fidelity == Fidelity::kStream && setup_.forwards()) {
-    result.choices.emplace_back("fidelity: every send is simulated, because messages may be forwarded over other GPUs");
-  }
+  add_fidelity(result);
   result.utilisation = utilisation(accounts.rail_bytes, result);
   for (const std::string& line : control_.remarks(result.makespan)) result.warnings.push_back(line);
   result.reconfigurations.critical_path = executor_.last_cause().reconfigurations;

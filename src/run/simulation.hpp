@@ -72,6 +72,7 @@ class Simulation {
   [[nodiscard]] execution::ExecutorOptions executor_options();
   [[nodiscard]] execution::RunContext context();
   [[nodiscard]] Utilisation utilisation(Bytes rail_bytes, const RunResult& result) const;
+  void add_fidelity(RunResult& result) const;
   void add_uplinks(double seconds, Utilisation& share) const;
   void add_site_links(double seconds, Utilisation& share) const;
   void add_single_uplinks(double seconds, Utilisation::Uplinks& all) const;

@@ -1,5 +1,6 @@
 // `collective info|export|synthesize`, and their files in scenarios.
 #include "command/command.hpp"
+#include "support/sanitizers.hpp"
 
 namespace photonrail::test {
 namespace {
@@ -47,6 +48,28 @@ TEST_F(Command, CollectiveExportToStandardOutput) {
   EXPECT_EQ(made.status, 0) << made.err;
   EXPECT_THAT(made.out, StartsWith("<algo name=\"ring_broadcast\""));
   EXPECT_THAT(made.out, HasSubstr("nchunksperloop=\"2\""));
+}
+
+// The all-gather of a direct all-reduce waits for all of its reduce-scatter: 1024 x 1023 sends wait for 1023 each, and an
+// XML step waits for one other.
+TEST_F(Command, CollectiveExportIsRefusedWhereItTakesMoreThanTheMachineHas) {
+  const Outcome refused = run("collective export --op all_reduce --algorithm direct --ranks 1024 -o direct.xml");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("collective export: would take more memory than this machine's "));
+  EXPECT_THAT(refused.err, HasSubstr("(waits of sends: 1.07e+09, memory: up to 858 GB)"));
+  EXPECT_THAT(refused.err, HasSubstr("--work-limit none"));
+  EXPECT_FALSE(fs::exists(folder_ / "direct.xml"));
+}
+
+// What each of 65,280 messages follows is not kept of all at once: that grows with the cube of the ranks, and takes 420 MB
+// here.
+TEST_F(Command, CollectiveExportProvesAPlanInLittleMemory) {
+  if (PHOTONRAIL_SANITIZED) GTEST_SKIP() << "reserves terabytes of addresses";
+  const std::string line = "cd '" + folder_.string() +
+                           "' && ulimit -v 250000 && '" PHOTONRAIL_COMMAND
+                           "' collective export --op all_to_all --algorithm pairwise --ranks 256 -o plan.xml >.out 2>.err";
+  EXPECT_EQ(std::system(line.c_str()), 0) << read(folder_ / ".err");
+  EXPECT_GT(fs::file_size(folder_ / "plan.xml"), 30'000'000u);
 }
 
 TEST_F(Command, CollectiveSynthesize) {

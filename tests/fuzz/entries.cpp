@@ -290,11 +290,15 @@ const std::vector<Entry>& entries() {
       {"goodput", read_goodput_text, goodput_seeds},
       {"faults", read_faults_text, faults_seeds},
       {"allocation", read_allocation, allocation_seeds},
+      {"plan", read_plan_text, plan_seeds},
 #ifdef PHOTONRAIL_FUZZ_COMMAND
       {"command", read_command, command_seeds},
       {"links_run", run_links, links_seeds},
       {"goodput_run", run_goodput_text, goodput_run_seeds},
       {"allocation_run", run_allocation, allocation_run_seeds},
+      {"serving_run", run_agents, serving_run_seeds},
+      {"rl_run", run_agents, rl_run_seeds},
+      {"rows_run", run_rows, rows_run_seeds},
 #endif
   };
   return table;

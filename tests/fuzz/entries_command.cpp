@@ -136,7 +136,8 @@ void parse_or_act(const std::vector<std::string>& arguments, const fs::path& fol
 }  // namespace
 
 void act(const std::vector<std::string>& arguments, const fs::path& folder) {
-  parse_or_act(arguments, folder, command::Act::kRun, arguments.at(1));
+  const auto is_file = [](const std::string& argument) { return argument.ends_with(".json"); };
+  parse_or_act(arguments, folder, command::Act::kRun, *std::find_if(arguments.begin(), arguments.end(), is_file));
 }
 
 void read_command(std::string_view data, const fs::path& folder) {
@@ -171,6 +172,12 @@ std::vector<std::string> command_seeds(const fs::path&) {
           "collective\nsynthesize\nt.json\n--op\nall_gather\n--sketch\ns\n--seed\n3\n--tries\n2",
           "report\no\n--format\nsvg\n--metric\nstep_s\n--against\nx\n--series\ny\n--baseline\n1\n-o\nf",
           "pip-switch\n--ports\n8\n--mesh\n5x5\n--json\n-o\nm.svg\n--matching\n1",
+          "serve\nbase.json\n--find-rate\n--set\n/workload/serving/slo/share=0.9",
+          "plan\n--model\nllama3_8b\n--gpus\n64\n--limit\n1s\n--jobs\n1",
+          "goodput\nbase.json\n--seeds\n2\n--jobs\n1\n--out\ng\n--work-limit\n1s",
+          "allocate\nbase.json\n--out\na",
+          "explain\nbase.json\n--json",
+          "import\nhf\nmodel\n--servers\n2\n--gpu\nh100\n-o\nx.json",
           "--version",
           "--help"};
 }

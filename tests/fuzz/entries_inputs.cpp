@@ -7,6 +7,7 @@
 #include "photonrail/formats/infragraph.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/goodput/scenario_file.hpp"
+#include "photonrail/study/plan.hpp"
 #include "photonrail/study/slices/study_file.hpp"
 #include "support/source_dir.hpp"
 
@@ -160,5 +161,11 @@ std::vector<std::string> allocation_seeds(const fs::path&) {
     seeds.push_back(content(kConfigs / "slices" / (std::string(name) + ".json")));
   return seeds;
 }
+
+void read_plan_text(std::string_view data, const fs::path& folder) {
+  write(folder / "plan.json", data);
+  static_cast<void>(read_plan(folder / "plan.json"));
+}
+std::vector<std::string> plan_seeds(const fs::path&) { return {content(kConfigs / "plans/llama3-8b-64.json")}; }
 
 }  // namespace photonrail::fuzz

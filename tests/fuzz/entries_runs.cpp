@@ -94,4 +94,48 @@ std::vector<std::string> allocation_run_seeds(const fs::path&) {
     "block": 4, "policy": "rfold", "job_shape": [8, 8, 1], "idle": "ffffffffffffffff"}]})"};
 }
 
+// What is announced to take longer is refused, so that what takes longer than announced is found.
+void run_agents(std::string_view data, const fs::path& folder) {
+  write(folder / "agents.json", data);
+  act({"run", "agents.json", "--quiet", "--work-limit", "1s"}, folder);
+}
+std::vector<std::string> serving_run_seeds(const fs::path&) {
+  const std::string cluster = R"({"schema": "photonrail.scenario/1", "cluster": {"servers": 4, "gpus_per_server": 2,
+    "gpu": {"preset": "h100", "compute_efficiency": 0.6}, "scale_up": {"gb_per_s": 450}, "nic": {"ports": 1},
+    "rail": )";
+  return {cluster + R"({"kind": "optical", "switch": {"reconfiguration_ms": 1}}}, "controller": {"name": "lru"},
+    "workload": {"serving": {"model": "llama3_8b", "requests": {"arrivals": {"process": "poisson", "per_s": 20},
+      "input": {"distribution": "log_normal", "median": 500, "sigma": 0.8, "most": 4096},
+      "output": {"distribution": "log_normal", "median": 20, "sigma": 0.7, "most": 64}, "count": 20}, "warm_up": 2,
+      "pools": [{"role": "prefill", "servers": [0, 1], "tp": 2}, {"role": "decode", "servers": [2, 3], "tp": 2}],
+      "engine": {"token_budget": 2048, "max_sequences": 16}, "transfer": {"order": "fifo"},
+      "slo": {"ttft_ms": 200, "tpot_ms": 15}}}, "run": {"seed": 1}})",
+          cluster + R"({"kind": "electrical"}}, "workload": {"serving": {"model": "llama3_8b",
+      "requests": {"arrivals": {"process": "gamma", "per_s": 50, "cv": 2}, "count": 15,
+        "input": 300, "output": 12},
+      "pools": [{"role": "mixed", "servers": [0, 1, 2], "tp": 1}]}}})"};
+}
+std::vector<std::string> rl_run_seeds(const fs::path&) {
+  return {R"({"schema": "photonrail.scenario/1", "cluster": {"servers": 4, "gpus_per_server": 2,
+    "gpu": {"preset": "h100", "compute_efficiency": 0.5}, "scale_up": {"gb_per_s": 450}, "nic": {"ports": 1},
+    "rail": {"kind": "electrical"}}, "workload": {"rl": {"model": "llama3_8b",
+      "prompts": {"count": 2, "responses": 2, "tokens": 50, "lengths": {"mean": 40, "sigma": 0.7, "most": 128}},
+      "mode": "async", "steps": 2, "generation": {"engines": 2, "engine": {"ranks": 2, "tp": 2},
+        "times": {"host": {"step_us": 500}}},
+      "training": {"parallelism": {"tp": 2, "dp": 2}, "causal": true, "micro_batch_tokens": 4096},
+      "tools": {"calls": 2, "call_s": {"distribution": "log_normal", "median": 2, "sigma": 0.8},
+        "choices": [0.8, 0.2], "result_tokens": 10, "cache": "prefix_tree", "build_ms": 5, "fork_ms": 1,
+        "sandboxes": 4, "look_up_us": 200}}}})"};
+}
+
+void run_rows(std::string_view data, const fs::path& folder) {
+  write(folder / "rows.json", data);
+  act({"calibrate", "--rows", "rows.json", "--work-limit", "1s"}, folder);
+}
+std::vector<std::string> rows_run_seeds(const fs::path&) {
+  const std::string row = std::string(R"("group": "g", "note": "n", "measured_step_s": 0.01, "scenario": )") + kScenario;
+  return {R"({"schema": "photonrail.rows/1", "name": "r", "source": "s", "rows": [{"name": "a", )" + row +
+          R"(}, {"name": "b", )" + row + "}]}"};
+}
+
 }  // namespace photonrail::fuzz

@@ -51,6 +51,11 @@ void act(const std::vector<std::string>& arguments, const std::filesystem::path&
 void run_links(std::string_view data, const std::filesystem::path& folder);
 void run_goodput_text(std::string_view data, const std::filesystem::path& folder);
 void run_allocation(std::string_view data, const std::filesystem::path& folder);
+void run_agents(std::string_view data, const std::filesystem::path& folder);
+void run_rows(std::string_view data, const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> serving_run_seeds(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> rl_run_seeds(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> rows_run_seeds(const std::filesystem::path& folder);
 [[nodiscard]] std::vector<std::string> links_seeds(const std::filesystem::path& folder);
 [[nodiscard]] std::vector<std::string> goodput_run_seeds(const std::filesystem::path& folder);
 [[nodiscard]] std::vector<std::string> allocation_run_seeds(const std::filesystem::path& folder);
@@ -76,6 +81,8 @@ void read_infragraph(std::string_view data, const std::filesystem::path& folder)
 void read_goodput_text(std::string_view data, const std::filesystem::path& folder);
 void read_faults_text(std::string_view data, const std::filesystem::path& folder);
 void read_allocation(std::string_view data, const std::filesystem::path& folder);
+void read_plan_text(std::string_view data, const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> plan_seeds(const std::filesystem::path& folder);
 [[nodiscard]] std::vector<std::string> astra_machine_seeds(const std::filesystem::path& folder);
 [[nodiscard]] std::vector<std::string> astra_workload_seeds(const std::filesystem::path& folder);
 [[nodiscard]] std::vector<std::string> infragraph_seeds(const std::filesystem::path& folder);

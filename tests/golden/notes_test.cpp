@@ -157,11 +157,35 @@ TEST(Notes, OpticalRailsThatAreFasterSayWhy) {
   electrical.cluster.rail.switch_radix = 4;
   electrical.cluster.rail.oversubscription = 3;
   EXPECT_THAT(why(), ::testing::HasSubstr("uplinks are oversubscribed."));
-  electrical.choices = {"all_reduce: ring"};
+  electrical.choices = {"all_reduce among 4 ranks, 8 bytes: auto took ring: 3 us"};
+  optical.choices = {"all_reduce among 4 ranks, 8 bytes: auto took ring: 9 us", "steps: 20 of 100 were simulated"};
+  EXPECT_THAT(why(), ::testing::Not(::testing::HasSubstr("auto"))) << "its cost alone is another";
+  optical.choices = {"all_reduce among 4 ranks, 8 bytes: auto took direct: 9 us"};
   EXPECT_THAT(why(), ::testing::HasSubstr("oversubscribed, and \"auto\" takes other collectives there."));
+  optical.choices = {electrical.choices[0],
+                     "fidelity: every send is simulated, because the controller serves pairs one by one"};
+  EXPECT_THAT(why(), ::testing::HasSubstr("oversubscribed, and its collectives are streams, and here every send is"));
   std::swap(electrical.makespan, optical.makespan);
   std::swap(electrical.iterations, optical.iterations);
   EXPECT_EQ(why(), "") << "they are slower";
+}
+
+// One ring of 12 members over max_weight, which serves pairs one by one: the other fidelity is what makes it faster, and no
+// two messages share a port.
+TEST(Notes, ARunOfEverySendIsNotFasterForItsCircuits) {
+  nlohmann::json text = nlohmann::json::parse(R"({"schema": "photonrail.scenario/1", "cluster": {"servers": 3,
+      "gpus_per_server": 4, "scale_up": {"gb_per_s": 450, "latency_ns": 500},
+      "nic": {"ports": 1, "port_gb_per_s": 25, "latency_ns": 1000, "message_overhead_ns": 10},
+      "rail": {"kind": "optical", "switch": {"reconfiguration_us": 1}}}, "controller": {"name": "max_weight"},
+      "workload": {"collective": {"op": "all_reduce", "bytes": 1000000}}, "run": {"iterations": 2}})");
+  nlohmann::json electrical = text;
+  electrical["cluster"]["rail"] = {{"kind", "electrical"}};
+  electrical.erase("controller");
+  const auto notes = [&] { return notes_of(std::vector<RunResult>{run_of(electrical), run_of(text)}); };
+  ASSERT_EQ(notes().size(), 1u);
+  EXPECT_THAT(notes()[0].text, ::testing::HasSubstr("whose rails are electrical: its collectives are streams"));
+  for (nlohmann::json* const one : {&text, &electrical}) (*one)["run"]["fidelity"] = "exact";
+  for (const Note& note : notes()) EXPECT_NE(note.id, "faster-than-electrical") << note.text;
 }
 
 TEST(Notes, OfRunsSideBySideNameWhatCoincides) {

@@ -52,10 +52,16 @@ void draw_layers(Dice& dice, std::uint32_t tp, const Json& training, Json& model
   model["mamba"] = {{"heads", 2 * tp}, {"head_dim", 8}, {"state", 16}, {"groups", tp}};
 }
 
-// A layer more here and one less there.
+// A layer more here and one less there. Or the ends count as layers, where predictions may leave a middle stage without
+// one.
 void draw_stages(Dice& dice, Json& training) {
   const std::uint32_t layers = training["model"]["layers"];
   const std::uint32_t stages = of_parallelism(training, "pp") * of_parallelism(training, "virtual_stages");
+  if (stages > 2 && dice.one_in(4)) {
+    training["ends_count_as_layers"] = true;
+    training["model"]["predicted_tokens"] = dice.pick<std::uint32_t>({1, 3, 5, 9});
+    return;
+  }
   if (stages == 1 || !dice.one_in(4)) return;
   std::vector<std::uint32_t> held(stages, layers / stages);
   const std::uint32_t from = dice.one_in(2) ? 0 : stages - 1;
@@ -76,6 +82,7 @@ void draw_exchanges(Dice& dice, Json& training) {
   if (experts && dice.one_in(3)) {
     const Json kind = dice.pick<std::string>({"uniform", "zipf", "dirichlet"});
     training["moe"] = {{"router", dice.one_in(2) ? kind : Json{{"kind", kind}}}};
+    if (training["moe"]["router"].is_object() && kind == "dirichlet") training["moe"]["router"]["concentration"] = 0.5;
   }
   if (experts && !training.contains("moe") && dice.one_in(2)) {
     training["dispatch"] = dice.pick<std::string>({"copy_per_rank", "hybrid_ep", "hybrid_ep"});

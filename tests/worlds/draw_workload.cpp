@@ -17,6 +17,7 @@ std::vector<std::uint32_t> divisors(std::uint32_t n) {
 
 Json draw_router(Dice& dice) {
   const std::string kind = dice.pick<std::string>({"uniform", "zipf", "dirichlet"});
+  if (dice.one_in(4)) return kind;
   Json router{{"kind", kind}};
   if (kind == "zipf") router["exponent"] = dice.pick<double>({0, 1, 3});
   if (kind == "dirichlet") router["concentration"] = dice.pick<double>({0.1, 1});
@@ -89,11 +90,11 @@ Json draw_collective(Dice& dice, std::uint32_t gpus, std::uint32_t& ranks) {
   if ((op == kBroadcast || op == kReduce || op == kGather || op == kScatter) && dice.one_in(2)) {
     call["root"] = dice.from_to(0, ranks - 1);
   }
-  if (op == kAllToAll && gpus >= 2 && dice.one_in(4)) {
+  if (op == kAllToAll && gpus >= 2 && dice.one_in(3)) {
     call["refit"] = draw_refit(dice, gpus, ranks);
     call.erase("ranks");
     call.erase("arrival_delay_us");
-  } else if (op == kAllToAll && dice.one_in(4)) {
+  } else if (op == kAllToAll && dice.one_in(2)) {
     call["moe"] = draw_experts(dice, ranks);
   } else if (op != kBarrier) {
     call["bytes"] = dice.pick<std::uint64_t>({1, 13, 1000, 65536, 1000000, 1000000, 8 << 20});

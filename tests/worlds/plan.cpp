@@ -153,7 +153,8 @@ void Plan::add_missing() {
   }
 }
 
-// A word that most worlds exclude seldom comes along: it needs turns for nearly all of the words that it misses.
+// A word that most worlds exclude seldom comes along: it needs turns for nearly all of the words that it misses. And one
+// that misses many is seldom drawn, so that turns go by the square of what it misses.
 void Plan::add_turns(const std::vector<std::vector<Words>>& worlds) {
   constexpr std::size_t kLooked = 300;
   constexpr std::uint64_t kExcluded = 8;  // turns of a word that all worlds exclude, where one that none does has one
@@ -164,8 +165,10 @@ void Plan::add_turns(const std::vector<std::vector<Words>>& worlds) {
       excluding[word] += !growth.has(word) && !may_get(growth, word) ? 1 : 0;
   }
   std::uint64_t sum = 0;
-  for (std::size_t word = 0; word < partners_.size(); ++word)
-    turns_.push_back(sum += partners_[word].size() * (kLooked + (kExcluded - 1) * excluding[word]) / kLooked);
+  for (std::size_t word = 0; word < partners_.size(); ++word) {
+    const std::uint64_t missing = partners_[word].size();
+    turns_.push_back(sum += missing * missing * (kLooked + (kExcluded - 1) * excluding[word]) / kLooked);
+  }
 }
 
 std::pair<std::uint32_t, std::uint32_t> Plan::pair_of(std::uint64_t number) const {

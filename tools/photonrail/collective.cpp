@@ -8,10 +8,12 @@
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "read.hpp"
+#include "report/replace_file.hpp"
 #include "work_limit.hpp"
 
+#include <algorithm>
 #include <iostream>
-#include <set>
+#include <vector>
 
 namespace photonrail::command {
 
@@ -27,21 +29,22 @@ CollectiveOp op_named(const std::string& word) {
 }
 
 // Into the file, or to standard output when there is none.
-void put(const std::filesystem::path& out, const std::string& xml, const std::string& summary) {
-  if (out.empty()) {
-    std::cout << xml;
-    return;
-  }
-  write_file(out, xml);
+void put(const std::filesystem::path& out, const CollectiveCall& call, const SendPlan& plan, const std::string& called,
+         const std::string& summary) {
+  if (out.empty()) return write_msccl(call, plan, called, std::cout);
+  report::replace_file(out, [&](std::ostream& file) { write_msccl(call, plan, called, file); });
   std::cout << summary << "wrote " << out.string() << '\n';
 }
 
 // Pairs are those that ever exchange anything: a file has no rounds, and a plan may join a pair in several.
 std::string numbers(const SendPlan& plan) {
-  std::set<MemberPair> pairs;
+  std::vector<MemberPair> pairs;
   for (std::uint32_t r = 0; r < plan.rounds(); ++r) {
-    for (const MemberPair& pair : plan.pairs(r)) pairs.insert(pair);
+    const std::vector<MemberPair> more = plan.pairs(r);
+    pairs.insert(pairs.end(), more.begin(), more.end());
   }
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
   return in_columns({{"members", std::to_string(plan.members())},
                      {"chunks", std::to_string(plan.chunk_count())},
                      {"sends", std::to_string(plan.send_count())},
@@ -68,9 +71,12 @@ void collective_export(const CollectiveOptions& options, const CollectiveRegistr
                       options.algorithm + " cannot do " + options.op + " among " + core::counted(call.members, "member"),
                       "photonrail list collectives");
   }
-  admit(work_of_export(call, algorithm), "collective export", options.work_limit_s);
+  check_work(work_of_export(call, algorithm), "collective export", options.work_limit_s);
   const auto plan = algorithm.expand(call);
-  put(options.out, msccl_xml(call, *plan, options.algorithm + "_" + options.op), numbers(*plan));
+  const WorkEstimate work = work_of_export(*plan);
+  admit_memory(work, "collective export", options.work_limit_s);
+  admit(work, "collective export", options.work_limit_s);
+  put(options.out, call, *plan, options.algorithm + "_" + options.op, numbers(*plan));
 }
 
 void collective_synthesize(const CollectiveOptions& options) {
@@ -84,8 +90,7 @@ void collective_synthesize(const CollectiveOptions& options) {
   const std::string called = "synthesized_" + options.op;
   const CollectiveCall call{.op = wanted.op, .members = topology.nodes, .size = wanted.size};
   const auto plan = made.algorithm(topology, called)->expand(call);
-  put(options.out, msccl_xml(call, *plan, called),
-      numbers(*plan) + in_columns({{"time by the links alone", to_text(made.time)}}));
+  put(options.out, call, *plan, called, numbers(*plan) + in_columns({{"time by the links alone", to_text(made.time)}}));
 }
 
 }  // namespace photonrail::command

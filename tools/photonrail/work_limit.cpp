@@ -2,6 +2,7 @@
 
 #include "photonrail/error.hpp"
 
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -27,6 +28,8 @@ double seconds_of(const std::string& text, const char* option = "--work-limit") 
   return number * unit->second;
 }
 
+std::string gigabytes(double bytes) { return std::to_string(std::lround(bytes / 1e9)) + " GB"; }
+
 }  // namespace
 
 void add_work_limit(CLI::App& app, const std::vector<double*>& limits) {
@@ -50,6 +53,14 @@ void admit(const WorkEstimate& work, const std::string& what, double limit_s, An
   const double seconds = work.seconds() / threads;
   if (announce == Announce::kQuiet || seconds < kWorthTelling) return;
   std::cerr << "photonrail: " << what << " will take about " << rough_time(seconds) << " (" << work.in_words() << ")\n";
+}
+
+void admit_memory(const WorkEstimate& work, const std::string& what, double limit_s) {
+  const double there = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  if (work.bytes <= there || std::isinf(limit_s)) return;
+  const std::string levers = work.largest().levers;
+  throw ConfigError(what, "would take more memory than this machine's " + gigabytes(there) + " (" + work.in_words() + ")",
+                    "make less of it: " + levers + "; --work-limit none begins all the same");
 }
 
 std::uint32_t working_threads(std::uint32_t jobs) {

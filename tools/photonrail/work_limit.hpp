@@ -30,6 +30,9 @@ enum class Announce : std::uint8_t { kQuiet, kAloud };
 void admit(const WorkEstimate& work, const std::string& what, double limit_s, Announce announce = Announce::kAloud,
            std::uint32_t threads = 1);
 
+/// Throws ConfigError at `what` where the work needs more memory than the machine has, unless the limit is "none".
+void admit_memory(const WorkEstimate& work, const std::string& what, double limit_s);
+
 /// The threads that share work: `jobs`, or as many as cores; no more than those.
 [[nodiscard]] std::uint32_t working_threads(std::uint32_t jobs);
 

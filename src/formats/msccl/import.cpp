@@ -31,14 +31,26 @@ void play_otherwise(const Program& program, const WiredProgram& wired) {
   }
 }
 
+struct Proven {
+  WiredProgram wired;
+  std::vector<Node> sequence;
+  std::vector<std::vector<Piece>> pieces;
+};
+
+Proven proven(const Program& program) {
+  Proven of{wire(program), {}, {}};
+  of.sequence = of.wired.graph.sequence(of.wired.graph.levels());
+  of.pieces = play(program, of.wired, of.sequence);
+  play_otherwise(program, of.wired);
+  return of;
+}
+
 }  // namespace
 
-ListedPlan import(const Program& program) {
-  const WiredProgram wired = wire(program);
-  const std::vector<Node> sequence = wired.graph.sequence(wired.graph.levels());
-  const std::vector<std::vector<Piece>> pieces = play(program, wired, sequence);
-  play_otherwise(program, wired);
+void prove(const Program& program) { static_cast<void>(proven(program)); }
 
+ListedPlan import(const Program& program) {
+  const auto [wired, sequence, pieces] = proven(program);
   const std::vector<std::vector<MessageGraph::Message>> waits = wired.graph.waits(sequence);
   ListedPlan plan;
   plan.op = program.op;

@@ -20,7 +20,10 @@ struct Piece {
 [[nodiscard]] std::vector<std::vector<Piece>> play(const Program& program, const WiredProgram& wired,
                                                    std::span<const collective::MessageGraph::Node> sequence);
 
-/// wire(), play() in several orders (a program must be right in all), and the sends with what each waits for. Chunks of a
+/// wire() and play() in several orders: a program must be right in all. Throws ConfigError where it is not.
+void prove(const Program& program);
+
+/// prove(), and the sends with what each waits for. Chunks of a
 /// message that are not neighbours as plans number them become messages of their own. Local copies take no time.
 [[nodiscard]] collective::ListedPlan import(const Program& program);
 

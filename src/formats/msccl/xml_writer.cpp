@@ -6,6 +6,8 @@
 
 #include <charconv>
 #include <iterator>
+#include <sstream>
+#include <utility>
 
 namespace photonrail {
 
@@ -84,37 +86,36 @@ void write(std::string& out, const Gpu& gpu, std::size_t id) {
   if (!gpu.blocks.empty()) out += "  </gpu>\n";
 }
 
-std::size_t steps_of(const Program& program) {
-  std::size_t steps = 0;
-  for (const Gpu& gpu : program.gpus) {
-    for (const Block& block : gpu.blocks) steps += block.steps.size();
-  }
-  return steps;
-}
-
 }  // namespace
 
-std::string msccl_xml(const CollectiveCall& call, const SendPlan& plan, std::string_view name) {
-  const Program program = formats::msccl::to_program(call, plan);
+void write_msccl(const CollectiveCall& call, const SendPlan& plan, std::string_view name, std::ostream& out) {
+  Program program = formats::msccl::to_program(call, plan);
   // Errors that a reader of the file would find must be found here first.
-  static_cast<void>(formats::msccl::import(program));
-  constexpr std::size_t kStepLine = 132;  // of a plan with numbers of four digits
-  std::string out;
-  out.reserve(kStepLine * steps_of(program));
-  out += "<algo";
-  put(out, "name", escaped(name));
-  put(out, "proto", escaped(program.protocol));
-  put(out, "nchannels", program.channels);
-  put(out, "nchunksperloop", program.chunks);
-  put(out, "ngpus", static_cast<std::int64_t>(program.gpus.size()));
-  put(out, "coll", *formats::msccl::collective_name(program.op));
-  put(out, "inplace", program.in_place ? 1 : 0);
-  put(out, "outofplace", program.in_place ? 0 : 1);
-  if (program.root != 0) put(out, "root", program.root);
-  out += ">\n";
-  for (std::size_t g = 0; g < program.gpus.size(); ++g) write(out, program.gpus[g], g);
-  out += "</algo>\n";
-  return out;
+  formats::msccl::prove(program);
+  std::string text = "<algo";
+  put(text, "name", escaped(name));
+  put(text, "proto", escaped(program.protocol));
+  put(text, "nchannels", program.channels);
+  put(text, "nchunksperloop", program.chunks);
+  put(text, "ngpus", static_cast<std::int64_t>(program.gpus.size()));
+  put(text, "coll", *formats::msccl::collective_name(program.op));
+  put(text, "inplace", program.in_place ? 1 : 0);
+  put(text, "outofplace", program.in_place ? 0 : 1);
+  if (program.root != 0) put(text, "root", program.root);
+  text += ">\n";
+  for (std::size_t g = 0; g < program.gpus.size(); ++g) {
+    write(text, program.gpus[g], g);
+    out << text;
+    text.clear();
+    program.gpus[g] = {};  // the file may be larger than the memory
+  }
+  out << "</algo>\n";
+}
+
+std::string msccl_xml(const CollectiveCall& call, const SendPlan& plan, std::string_view name) {
+  std::ostringstream out;
+  write_msccl(call, plan, name, out);
+  return std::move(out).str();
 }
 
 }  // namespace photonrail

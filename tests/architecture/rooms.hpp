@@ -96,7 +96,8 @@ inline bool is_for_the_command(std::string_view header) {
       "report/operators_text.hpp", "studies/sweep/plugin_list.hpp", "json/file_text.hpp",
       "report/explanation.hpp",    "report/run_json.hpp",           "json/json.hpp",
       "formats/chakra/files.hpp",  "formats/kineto/files.hpp",      "core/counted.hpp",
-      "report/serving_report.hpp", "run/rate_search.hpp",           "run/served_workload.hpp"};
+      "report/serving_report.hpp", "run/rate_search.hpp",           "run/served_workload.hpp",
+      "report/replace_file.hpp"};
   return std::find(std::begin(kHeaders), std::end(kHeaders), header) != std::end(kHeaders);
 }
 

@@ -78,9 +78,8 @@ class ListPlan final : public UniformPlan {
 
   [[nodiscard]] std::vector<MemberPair> pairs(std::uint32_t round) const override {
     std::vector<MemberPair> used;
-    const auto first = std::lower_bound(departures_.begin(), departures_.end(), RoundPair{round, 0, 0});
-    for (auto at = first; at != departures_.end() && std::get<0>(*at) == round; ++at) {
-      const MemberPair pair{std::get<1>(*at), std::get<2>(*at)};
+    for (std::size_t at = first_of_round_[round]; at < first_of_round_[round + std::size_t{1}]; ++at) {
+      const MemberPair pair{std::get<1>(departures_[at]), std::get<2>(departures_[at])};
       if (pair.first != pair.second && (used.empty() || used.back() != pair)) used.push_back(pair);
     }
     return used;
@@ -117,9 +116,12 @@ class ListPlan final : public UniformPlan {
  private:
   using RoundPair = std::tuple<std::uint32_t, Member, Member>;
 
-  static std::uint32_t starting_with(const std::vector<RoundPair>& sorted, std::uint32_t round, Member member) {
-    const auto first = std::lower_bound(sorted.begin(), sorted.end(), RoundPair{round, member, 0});
-    const auto last = std::lower_bound(first, sorted.end(), RoundPair{round, member + 1, 0});
+  [[nodiscard]] std::uint32_t starting_with(const std::vector<RoundPair>& sorted, std::uint32_t round,
+                                            Member member) const {
+    const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(first_of_round_[round + std::size_t{1}]);
+    auto first = sorted.begin() + static_cast<std::ptrdiff_t>(first_of_round_[round]);
+    first = std::lower_bound(first, end, member, [](const RoundPair& p, Member m) { return std::get<1>(p) < m; });
+    const auto last = std::upper_bound(first, end, member, [](Member m, const RoundPair& p) { return m < std::get<1>(p); });
     return static_cast<std::uint32_t>(last - first);
   }
 
@@ -162,6 +164,9 @@ class ListPlan final : public UniformPlan {
     }
     std::sort(departures_.begin(), departures_.end());
     std::sort(arrivals_.begin(), arrivals_.end());
+    first_of_round_.assign(rounds() + std::size_t{1}, 0);
+    for (const Send& send : sends_) ++first_of_round_[send.round + std::size_t{1}];
+    std::partial_sum(first_of_round_.begin(), first_of_round_.end(), first_of_round_.begin());
   }
 
   std::vector<bool> late_;  ///< by member
@@ -171,9 +176,10 @@ class ListPlan final : public UniformPlan {
   std::vector<std::size_t> first_released_;
   std::vector<SendIndex> released_;
   std::vector<ChunkRun> more_;
-  std::vector<std::size_t> first_more_;  ///< empty: no send has more than one run
-  std::vector<RoundPair> departures_;    ///< (round, sender, receiver) of each send, ascending
-  std::vector<RoundPair> arrivals_;      ///< (round, receiver, sender) of each send, ascending
+  std::vector<std::size_t> first_more_;      ///< empty: no send has more than one run
+  std::vector<RoundPair> departures_;        ///< (round, sender, receiver) of each send, ascending
+  std::vector<RoundPair> arrivals_;          ///< (round, receiver, sender) of each send, ascending
+  std::vector<std::size_t> first_of_round_;  ///< into both
 };
 
 void check_send(const Send& send, Member members, std::uint32_t chunk_count) {

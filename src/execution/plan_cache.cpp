@@ -47,6 +47,14 @@ void count_work(RunnablePlan& runnable, Member members) {
   const SendPlan& plan = *runnable.plan;
   runnable.pairs_again = plan.rounds() <= 1 && plan.send_count() > 1 && plan.send_count() != plan.pairs(0).size();
   runnable.work.assign(members, 1);
+  if (std::uint64_t{plan.rounds()} * members > plan.send_count()) {
+    for (SendIndex i = 0; i < plan.send_count(); ++i) {
+      const Send send = plan.send(i);
+      ++runnable.work[send.from];
+      ++runnable.work[send.to % members];
+    }
+    return;
+  }
   for (std::uint32_t r = 0; r < plan.rounds(); ++r) {
     for (Member m = 0; m < members; ++m) runnable.work[m] += plan.sends_from(m, r) + plan.sends_to(m, r);
   }

@@ -263,8 +263,27 @@ std::string to_graphviz(const PlantSpec& spec) {
   return out.str();
 }
 
+namespace {
+
+// Of crossbars inside the servers and one switch a rail or plane, which has a port for each NIC port: no graph is needed.
+PlantSummary summarize_single_switches(const PlantSpec& spec) {
+  PlantSummary summary;
+  summary.gpus = spec.gpus();
+  summary.nic_ports = summary.gpus * spec.nic_ports;
+  summary.scale_up_fabrics = spec.servers;
+  const bool optical = spec.rail == RailKind::kOptical;
+  (optical ? summary.optical_switches : summary.electrical_switches) =
+      std::size_t{spec.gpus_per_server} * (optical ? spec.planes : 1);
+  summary.cables = summary.gpus + summary.nic_ports;
+  summary.connected = true;
+  return summary;
+}
+
+}  // namespace
+
 PlantSummary summarize(const PlantSpec& spec) {
   const Plant plant(spec);
+  if (plant.grid() == nullptr && !spec.two_tier() && spec.pod_servers == 0) return summarize_single_switches(spec);
   const PlantGraph graph = make_graph(plant);
   PlantSummary summary;
   for (const auto v : boost::make_iterator_range(boost::vertices(graph))) count(graph[v].kind, summary);

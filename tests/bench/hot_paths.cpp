@@ -1,5 +1,5 @@
-// Eight hot paths, each a fixed amount of work on one thread, for counting instructions. Preparation of the work is outside
-// of run_hot_path(), so that the count is of the path alone.
+// Eleven hot paths, each a fixed amount of work on one thread, for counting instructions. Preparation of the work is
+// outside of run_hot_path(), so that the count is of the path alone.
 #include "bench/jobs.hpp"
 #include "bench/loads.hpp"
 #include "photonrail/simulate.hpp"
@@ -81,6 +81,27 @@ std::uint64_t count_equal_steps() {
   return run_hot_path([&scenario] { return simulate(scenario).iterations.size(); });
 }
 
+// Circuits of a class to several GPUs of another; a run that is not folded would take eight times as long.
+std::uint64_t count_ep() {
+  const Scenario scenario = expert_step(256, 16, true, 1);
+  return run_hot_path([&scenario] { return simulate(scenario).engine.sends; });
+}
+
+std::uint64_t count_cp() {
+  const Scenario scenario = context_step(512, 2, 1);
+  return run_hot_path([&scenario] { return simulate(scenario).engine.sends; });
+}
+
+// Uplinks that can never bind: the job is folded as on one switch.
+std::uint64_t count_tiers_of_one() {
+  TrainingSpec spec = dense_405b(8);
+  spec.global_batch = 8;
+  Scenario scenario = training_job(spec, Fidelity::kStream);
+  scenario.cluster.rail.switch_radix = 64;
+  scenario.run.folding = true;
+  return run_hot_path([&scenario] { return simulate(scenario).engine.sends; });
+}
+
 // Each path, and how much work it must have done: a path that did something else was not measured.
 struct HotPath {
   std::string_view name;
@@ -95,7 +116,10 @@ constexpr HotPath kHotPaths[] = {
     {"pairs", count_pairs, 2 * 32 * 31},       // sends: dispatch and combine of every ordered pair
     {"late_ranks", count_late_ranks, 0},       // any number of sends, as below
     {"equal_steps", count_equal_steps, 1000},  // steps
-    {"quickstart", count_quickstart, 0},       // any number of sends: the scenario may change, and the count with it
+    {"ep", count_ep, 0},
+    {"cp", count_cp, 0},
+    {"tiers_of_one", count_tiers_of_one, 0},
+    {"quickstart", count_quickstart, 0},  // any number of sends: the scenario may change, and the count with it
 };
 
 int run(std::string_view name) {

@@ -107,6 +107,48 @@ inline Scenario skewed_all_to_all(std::uint32_t ranks, const std::string& policy
                         ".");
 }
 
+/// A training step as a user writes it, folded: servers of 8 GPUs, a port of 50 GB/s a GPU, under Opus with switches of 10
+/// ms or on one electrical switch a rail. `parallelism`: and the rest of the workload; `order`: of the placement.
+inline Scenario folded_step(std::uint32_t gpus, bool optical, const std::string& model, const std::string& parallelism,
+                            const std::string& order) {
+  const std::string rail =
+      optical
+          ? R"({"kind": "optical", "switch": {"reconfiguration_ms": 10}}}, "controller": {"name": "opus", "mode": "provisioned"})"
+          : R"({"kind": "electrical", "switch_radix": 8192}})";
+  return parse_scenario(R"({"schema": "photonrail.scenario/1", "name": "step",
+    "cluster": {"servers": )" +
+                            std::to_string(gpus / 8) + R"(, "gpus_per_server": 8,
+      "gpu": {"peak_tflops": 989, "memory_gb_per_s": 4800, "compute_efficiency": 1.0},
+      "scale_up": {"gb_per_s": 450, "latency_ns": 936.25},
+      "nic": {"ports": 1, "port_gb_per_s": 50, "latency_ns": 936.25, "message_overhead_ns": 10}, "rail": )" +
+                            rail + R"(,
+    "collectives": {"all_reduce": "ring", "all_gather": "ring", "reduce_scatter": "ring", "all_to_all": "pairwise"},
+    "workload": {"training": {"model": ")" +
+                            model + R"(", "micro_batch": 1, "schedule": "1f1b", )" + parallelism +
+                            R"(}}, "placement": {"order": )" + order + "}}",
+                        ".");
+}
+
+/// DeepSeek-V3 with even routing, 16 stages, experts over `ep` ranks and so over several servers.
+inline Scenario expert_step(std::uint32_t gpus, std::uint32_t ep, bool optical, std::uint32_t micro_batches = 16) {
+  const std::uint32_t dp = gpus / 16;
+  return folded_step(gpus, optical, "deepseek_v3",
+                     "\"sequence\": 4096, \"global_batch\": " + std::to_string(dp * micro_batches) +
+                         ", \"parallelism\": {\"tp\": 1, \"pp\": 16, \"dp\": " + std::to_string(dp) +
+                         ", \"ep\": " + std::to_string(ep) + "}",
+                     R"(["dp", "pp"])");
+}
+
+/// Llama 3 405B with context parallelism: rings over servers beside those of the replicas of shards.
+inline Scenario context_step(std::uint32_t gpus, std::uint32_t cp, std::uint32_t micro_batches = 16) {
+  const std::uint32_t dp = gpus / 128 / cp;
+  return folded_step(gpus, true, "llama3_405b",
+                     "\"sequence\": 8192, \"global_batch\": " + std::to_string(dp * micro_batches) +
+                         ", \"parallelism\": {\"tp\": 8, \"cp\": " + std::to_string(cp) +
+                         ", \"pp\": 16, \"dp\": " + std::to_string(dp) + ", \"fsdp\": true}",
+                     R"(["tp", "cp", "dp", "pp"])");
+}
+
 /// A dense Llama-405B-like model (arXiv 2407.21783, table 3) under TP8 PP16, 16 micro-batches of one sequence of 8,192.
 inline TrainingSpec dense_405b(std::uint32_t dp) {
   TrainingSpec spec;

@@ -187,6 +187,37 @@ BENCHMARK(scenario_training_jittered_opus)
     ->Iterations(1)
     ->Unit(benchmark::kMillisecond);
 
+// Experts and context over several servers, folded.
+void scenario_experts_opus(benchmark::State& state) {
+  measure(state, expert_step(argument(state), argument(state, 1), true), Item::kTask);
+}
+BENCHMARK(scenario_experts_opus)
+    ->ArgNames({"gpus", "ep"})
+    ->Args({1024, 64})
+    ->Args({2048, 8})
+    ->Args({2048, 16})
+    ->Args({2048, 32})
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+
+void scenario_experts_electrical(benchmark::State& state) {
+  measure(state, expert_step(argument(state), 64, false), Item::kTask);
+}
+BENCHMARK(scenario_experts_electrical)
+    ->ArgName("gpus")
+    ->RangeMultiplier(2)
+    ->Range(1024, 16384)
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+
+void scenario_context_opus(benchmark::State& state) { measure(state, context_step(2048, argument(state)), Item::kTask); }
+BENCHMARK(scenario_context_opus)
+    ->ArgName("cp")
+    ->RangeMultiplier(2)
+    ->Range(1, 4)
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+
 // Many steps, every rank: memory does not grow with them.
 void scenario_training_steps(benchmark::State& state) {
   Scenario scenario = on_optical_rails(training_job(dense_405b(2), Fidelity::kStream));

@@ -165,7 +165,14 @@ TEST_P(PlantGraphs, NamesAreUniqueAndRailsConnected) {
   std::set<std::string> names;
   for (const auto v : boost::make_iterator_range(boost::vertices(graph))) names.insert(name_of(graph[v]));
   EXPECT_EQ(names.size(), boost::num_vertices(graph));
-  EXPECT_TRUE(summarize(GetParam()).connected);
+  const PlantSummary summary = summarize(GetParam());
+  EXPECT_TRUE(summary.connected);
+  EXPECT_EQ(
+      summary.gpus + summary.nic_ports + summary.scale_up_fabrics + summary.electrical_switches + summary.optical_switches,
+      boost::num_vertices(graph));
+  std::size_t cables = 0;
+  for (const auto e : boost::make_iterator_range(boost::edges(graph))) cables += graph[e].cable ? 1 : 0;
+  EXPECT_EQ(summary.cables, cables);
 }
 
 INSTANTIATE_TEST_SUITE_P(Some, PlantGraphs,

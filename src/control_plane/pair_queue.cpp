@@ -23,10 +23,10 @@ void PairQueue::clear() {
   listed_ = true;
 }
 
-void PairQueue::assign(std::span<const ServerPair> pairs, std::span<const Bytes> bytes) {
+void PairQueue::assign(std::vector<ServerPair> pairs, std::vector<Bytes> bytes) {
   clear();
-  pairs_.assign(pairs.begin(), pairs.end());
-  bytes_.assign(bytes.begin(), bytes.end());
+  pairs_ = std::move(pairs);
+  bytes_ = std::move(bytes);
 }
 
 PairQueue::Row::iterator PairQueue::place(Row& row, ServerIndex to) {

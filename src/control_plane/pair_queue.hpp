@@ -50,7 +50,7 @@ class PairQueue {
 
   void clear();
   /// Pairs that wait together as one round. `bytes`: by pair, or empty.
-  void assign(std::span<const ServerPair> pairs, std::span<const Bytes> bytes);
+  void assign(std::vector<ServerPair> pairs, std::vector<Bytes> bytes);
   [[nodiscard]] bool has(ServerPair pair) const;
   /// One more send of the pair waits. REQUIRES: only this function added pairs.
   void add(ServerPair pair, Bytes bytes, Time now);

@@ -115,12 +115,21 @@ void RequestBoard::ask(OpId id, std::uint32_t round, Member member, TaskId task)
 
 // One request for each rail that the round crosses.
 void RequestBoard::open_requests(OpId id, std::uint32_t round) {
-  const RoundLinks& links = round_links(id, round);
-  for (const auto& [rail, circuits] : links.rails) {
-    Request& request = take(id, round, rail, links.participants);
-    request.pairs.assign(circuits.pairs, circuits.bytes);
+  const auto open = [&](RailId rail, std::uint32_t participants, RailCircuits circuits) {
+    Request& request = take(id, round, rail, participants);
+    request.pairs.assign(std::move(circuits.pairs), std::move(circuits.bytes));
     if (needs_.has(ViewPart::kRounds)) show_next_rounds(run_, request);
     refresh(request);
+  };
+  if (const RoundLinks* const kept = round_links(id, round)) {
+    for (const auto& [rail, circuits] : kept->rails) open(rail, kept->participants, circuits);
+    return;
+  }
+  const Operation& op = run_.operations[id];
+  std::uint32_t participants = 0;
+  for (Member m = 0; m < op.members(); ++m) participants += op.takes_part(m, round) ? 1 : 0;
+  for (auto& [rail, circuits] : rail_circuits(run_.fabric, op.gpus, *op.runnable, round)) {
+    open(rail, participants, std::move(circuits));
   }
 }
 

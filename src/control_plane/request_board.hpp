@@ -71,8 +71,8 @@ class RequestBoard : private RequestListener {
   RequestBoard(const ControlContext& run, const PolicyNeeds& needs, RequestChannel& channel, RequestBoardListener& listener,
                folding::OrderAmbiguity* ambiguity);
 
-  /// What a round of the operation wants of the rails. Valid until the next call, of whatever operation.
-  [[nodiscard]] const RoundLinks& round_links(execution::OpId op, std::uint32_t round) {
+  /// What a round of the operation wants of the rails, where it is kept, or null. Valid until the next call.
+  [[nodiscard]] const RoundLinks* round_links(execution::OpId op, std::uint32_t round) {
     return round_circuits_.of(run_.operations[op], round);
   }
   /// A member requests the circuits of a round. Idempotent. `task`: the task of the member.

@@ -17,9 +17,9 @@ RoundLinks RoundCircuits::make(const Operation& op, std::uint32_t round) const {
 }
 
 // Plans of traffic matrices come and go, and one of one round is asked for no more often than it is used.
-const RoundLinks& RoundCircuits::of(const Operation& op, std::uint32_t round) {
+const RoundLinks* RoundCircuits::of(const Operation& op, std::uint32_t round) {
   const std::uint32_t rounds = op.plan().rounds();
-  if (op.demand != 0 || rounds < 2 || crossings_ > kMaxCrossings) return passing_ = make(op, round);
+  if (op.demand != 0 || rounds < 2 || crossings_ > kMaxCrossings) return nullptr;
   const std::size_t communicator = op.key.communicator.index();
   if (known_.size() <= communicator) known_.resize(communicator + 1);
   std::vector<Known>& plans = known_[communicator];
@@ -30,7 +30,7 @@ const RoundLinks& RoundCircuits::of(const Operation& op, std::uint32_t round) {
     links = make(op, round);
     crossings_ += links.crossings.size() + 1;
   }
-  return links;
+  return &links;
 }
 
 }  // namespace photonrail::control_plane

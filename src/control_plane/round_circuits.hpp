@@ -30,8 +30,8 @@ class RoundCircuits {
   /// The fabric must outlive the object.
   explicit RoundCircuits(const fabric::Fabric& fabric) : fabric_(fabric) {}
 
-  /// Valid until the next call.
-  [[nodiscard]] const RoundLinks& of(const execution::Operation& op, std::uint32_t round);
+  /// Null: those of the round are not kept, and are to be found anew. Else valid until the next call.
+  [[nodiscard]] const RoundLinks* of(const execution::Operation& op, std::uint32_t round);
 
  private:
   struct Known {
@@ -46,7 +46,6 @@ class RoundCircuits {
   const fabric::Fabric& fabric_;
   std::vector<std::vector<Known>> known_;  // by communicator
   std::size_t crossings_ = 0;              // that are kept
-  RoundLinks passing_;                     // of a round that is not kept
 };
 
 }  // namespace photonrail::control_plane

@@ -46,11 +46,19 @@ void RoundService::enter(OpId op, std::uint32_t round) {
   if (rounds_.size() <= op) rounds_.resize(op + 1);
   Round& entered = rounds_[op].emplace_back();
   entered.index = round;
-  const RoundLinks& wanted = plane_.board().round_links(op, round);
-  entered.links.resize(wanted.crossings.size());
-  for (std::size_t i = 0; i < entered.links.size(); ++i) {
-    entered.links[i].pair = wanted.crossings[i].pair;
-    entered.links[i].way.crossing = wanted.crossings[i].over;
+  const auto add = [&entered](MemberPair pair, const std::optional<fabric::RailCrossing>& crossing) {
+    HeldLink& link = entered.links.emplace_back();
+    link.pair = pair;
+    link.way.crossing = crossing;
+  };
+  if (const RoundLinks* const kept = plane_.board().round_links(op, round)) {
+    entered.links.reserve(kept->crossings.size());
+    for (const RoundLinks::Crossing& crossing : kept->crossings) add(crossing.pair, crossing.over);
+    return;
+  }
+  const Operation& of = run_.operations[op];
+  for (const MemberPair& pair : of.plan().pairs(round)) {
+    add(pair, run_.fabric.crossing(of.gpus[pair.first], of.gpus[pair.second]));
   }
 }
 

@@ -251,14 +251,14 @@ TEST(RoundCircuits, AreKeptForEachRound) {
   RoundCircuits rounds(f.fabric);
   const execution::OpId id = f.operations.seat(RankId{0u}, f.graph().program(RankId{0u}).task(TaskId{0u}), 0).op;
   const execution::Operation& op = f.operations[id];
-  const RoundLinks& first = rounds.of(op, 0);
-  const RoundLinks& second = rounds.of(op, 1);
+  const RoundLinks* const first = rounds.of(op, 0);
+  const RoundLinks& second = *rounds.of(op, 1);
   ASSERT_EQ(second.crossings.size(), 3u);
   EXPECT_EQ(second.crossings[1].pair, (MemberPair{1, 0}));
   EXPECT_EQ(second.crossings[1].over->to, 0u);
   EXPECT_EQ(second.participants, 3u);
   EXPECT_THAT(second.rails.at(RailId{0u}).pairs, ElementsAre(ServerPair{0, 2}, ServerPair{1, 0}, ServerPair{2, 1}));
-  EXPECT_EQ(&rounds.of(op, 0), &first);
+  EXPECT_EQ(rounds.of(op, 0), first);
 }
 
 TEST(PortMirror, ShowsWhatTheSwitchDid) {

@@ -135,10 +135,6 @@ void JsonReader::read_duration(std::string_view stem, Duration& into, std::strin
   if (const auto found = duration(stem, unit)) into = *found;
 }
 
-void JsonReader::read_time(std::string_view stem, Time& into, std::string_view unit) {
-  if (const auto found = duration(stem, unit)) into = Time{*found};
-}
-
 std::string ValueReader::string() const {
   if (!value_->is_string()) fail("must be a string, not " + describe(*value_));
   return value_->string();

@@ -94,8 +94,6 @@ class JsonReader : public ValueReader {
   /// A duration under `stem` + "_ps", "_ns", "_us", "_ms" or "_s"; `unit` is the suffix that hints name. Two are an error.
   [[nodiscard]] std::optional<Duration> duration(std::string_view stem, std::string_view unit = "ns");
   void read_duration(std::string_view stem, Duration& into, std::string_view unit = "ns");
-  /// The same for an instant, written as the time since the start of the run.
-  void read_time(std::string_view stem, Time& into, std::string_view unit = "ns");
   /// The same, for a value that is not a plain number: the reader of the value and the picoseconds in its unit.
   [[nodiscard]] std::optional<std::pair<JsonReader, double>> timed(std::string_view stem, std::string_view unit = "ns");
 

@@ -53,8 +53,6 @@ class ToolCache {
   ToolAnswer call(std::uint64_t rollout, std::uint64_t task, Time now);
   /// The rollout is over.
   void end(std::uint64_t rollout) { rollouts_.erase(rollout); }
-  /// The task is over: its tree is dropped.
-  void end_task(std::uint64_t task) { tasks_.erase(task); }
 
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
   [[nodiscard]] std::uint64_t hits() const { return hits_; }

@@ -9,6 +9,7 @@
 #include "photonrail/study/goodput/scenario_file.hpp"
 #include "photonrail/study/plan.hpp"
 #include "photonrail/study/slices/study_file.hpp"
+#include "studies/goodput/section/faults.hpp"
 #include "support/source_dir.hpp"
 
 #include <stdexcept>

@@ -15,21 +15,18 @@
 namespace photonrail::formats::chakra {
 
 struct RankTrace {
-  /// Its nodes have places in `groups` (TraceNode::group.first) and in `ranks` (the numbers of is_rank()) in place of what
-  /// the file has, in the order in which the file first names them.
+  /// Its nodes have places in `groups` (TraceNode::group.first) and in `ranks` (of sources, destinations and roots) in
+  /// place of what the file has, in the order in which the file first names them.
   std::shared_ptr<const Trace> nodes;
   std::vector<std::string> groups;   ///< each pg_name once
   std::vector<std::uint64_t> ranks;  ///< sources, destinations, roots: each once
   std::vector<GroupText> texts;      ///< Trace::groups
 
-  [[nodiscard]] static bool is_rank(Number n) {
-    return n == Number::kCommSource || n == Number::kCommDestination || n == Number::kRootRank;
-  }
   /// The node's pg_name; empty when absent.
   [[nodiscard]] std::string_view group(const TraceNode& n) const {
     return n.group.count == 0 ? std::string_view{} : std::string_view(groups[n.group.first]);
   }
-  /// REQUIRES: is_rank(which).
+  /// REQUIRES: `which` is kCommSource, kCommDestination or kRootRank.
   [[nodiscard]] std::optional<std::uint64_t> rank(const TraceNode& n, Number which) const {
     const auto place = n.number(which);
     return place ? std::optional(ranks[*place]) : std::nullopt;

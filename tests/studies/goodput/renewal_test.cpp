@@ -1,6 +1,6 @@
 // Histories against closed forms of renewal theory.
-#include "photonrail/study/goodput/formulas.hpp"
 #include "photonrail/study/goodput/summary.hpp"
+#include "studies/goodput/process/formulas.hpp"
 #include "studies/goodput/specs.hpp"
 
 #include <gmock/gmock.h>

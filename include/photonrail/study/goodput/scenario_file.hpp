@@ -3,7 +3,6 @@
 
 #include "photonrail/config.hpp"
 #include "photonrail/scenario.hpp"
-#include "photonrail/study/goodput/faults.hpp"
 #include "photonrail/study/goodput/spec.hpp"
 #include "photonrail/training.hpp"
 

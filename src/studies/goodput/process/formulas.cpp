@@ -1,4 +1,4 @@
-#include "photonrail/study/goodput/formulas.hpp"
+#include "studies/goodput/process/formulas.hpp"
 
 #include "photonrail/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "photonrail/study/goodput/random_time.hpp"
+#include "photonrail/study/goodput/spec.hpp"
 
 #include "core/field.hpp"
 #include "photonrail/error.hpp"

@@ -24,7 +24,6 @@ class ServerPool {
   /// Whether the server is in a replica that takes part.
   [[nodiscard]] bool is_active(std::uint32_t server) const;
   [[nodiscard]] std::uint32_t dropped() const { return dropped_count_; }
-  [[nodiscard]] bool is_dropped(std::uint32_t replica) const { return dropped_[replica]; }
   [[nodiscard]] const std::vector<bool>& dropped_replicas() const { return dropped_; }
   [[nodiscard]] const std::vector<std::uint32_t>& servers_at() const { return server_at_; }
   [[nodiscard]] const std::vector<std::uint32_t>& down() const { return down_; }  ///< causes, by server

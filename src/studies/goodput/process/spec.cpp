@@ -2,7 +2,7 @@
 
 #include "core/field.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/study/goodput/formulas.hpp"
+#include "studies/goodput/process/formulas.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Files of recorded faults.
-#include "photonrail/study/goodput/faults.hpp"
+#include "studies/goodput/section/faults.hpp"
 
 #include "formats/csv.hpp"
 #include "formats/input_file.hpp"

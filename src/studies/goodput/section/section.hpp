@@ -4,8 +4,8 @@
 #include "fields/files.hpp"
 #include "json/json_reader.hpp"
 #include "photonrail/cluster.hpp"
-#include "photonrail/study/goodput/faults.hpp"
 #include "photonrail/study/goodput/spec.hpp"
+#include "studies/goodput/section/faults.hpp"
 
 #include <filesystem>
 #include <optional>

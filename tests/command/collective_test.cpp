@@ -61,6 +61,15 @@ TEST_F(Command, CollectiveExportIsRefusedWhereItTakesMoreThanTheMachineHas) {
   EXPECT_FALSE(fs::exists(folder_ / "direct.xml"));
 }
 
+// The file is begun when the plan is proven: what is stopped before leaves nothing.
+TEST_F(Command, CollectiveExportThatIsStoppedLeavesNothing) {
+  const Outcome stopped =
+      run("collective export --op all_to_all --algorithm pairwise --ranks 2000 -o big.xml >.out 2>.err & "
+          "sleep 1; kill -TERM $!; wait $!; exit $?; :");
+  EXPECT_EQ(stopped.status, 143) << stopped.err;
+  for (const auto& file : fs::directory_iterator(folder_)) EXPECT_NE(file.path().filename().string().substr(0, 3), "big");
+}
+
 // What each of 65,280 messages follows is not kept of all at once: that grows with the cube of the ranks, and takes 420 MB
 // here.
 TEST_F(Command, CollectiveExportProvesAPlanInLittleMemory) {

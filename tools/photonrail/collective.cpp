@@ -31,8 +31,9 @@ CollectiveOp op_named(const std::string& word) {
 // Into the file, or to standard output when there is none.
 void put(const std::filesystem::path& out, const CollectiveCall& call, const SendPlan& plan, const std::string& called,
          const std::string& summary) {
-  if (out.empty()) return write_msccl(call, plan, called, std::cout);
-  report::replace_file(out, [&](std::ostream& file) { write_msccl(call, plan, called, file); });
+  const auto write = msccl_writer(call, plan, called);
+  if (out.empty()) return write(std::cout);
+  report::replace_file(out, write);
   std::cout << summary << "wrote " << out.string() << '\n';
 }
 

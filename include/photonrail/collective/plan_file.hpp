@@ -6,6 +6,7 @@
 #include "photonrail/collective/synthesis.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -39,8 +40,10 @@ struct CollectiveFile {
 /// The plan as MSCCL XML, proven before it is handed out. What the format cannot say is lost: rounds and sizes in bytes.
 /// Throws ConfigError when it has no such operation.
 [[nodiscard]] std::string msccl_xml(const CollectiveCall& call, const SendPlan& plan, std::string_view name);
-/// The same to a stream, which may be larger than the memory. It gets nothing where this throws.
-void write_msccl(const CollectiveCall& call, const SendPlan& plan, std::string_view name, std::ostream& out);
+/// The same as what writes it to a stream, once: the text may be larger than the memory. The proof is done before it
+/// returns.
+[[nodiscard]] std::function<void(std::ostream&)> msccl_writer(const CollectiveCall& call, const SendPlan& plan,
+                                                              std::string_view name);
 
 /// `photonrail.topology/1` and `photonrail.sketch/1` (docs/reference/topology.md). Throw ConfigError at the JSON pointer.
 [[nodiscard]] SynthesisTopology read_synthesis_topology(const std::filesystem::path& file);

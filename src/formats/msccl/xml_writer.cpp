@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <iterator>
+#include <memory>
 #include <sstream>
 #include <utility>
 
@@ -86,12 +87,7 @@ void write(std::string& out, const Gpu& gpu, std::size_t id) {
   if (!gpu.blocks.empty()) out += "  </gpu>\n";
 }
 
-}  // namespace
-
-void write_msccl(const CollectiveCall& call, const SendPlan& plan, std::string_view name, std::ostream& out) {
-  Program program = formats::msccl::to_program(call, plan);
-  // Errors that a reader of the file would find must be found here first.
-  formats::msccl::prove(program);
+void write(Program& program, std::string_view name, std::ostream& out) {
   std::string text = "<algo";
   put(text, "name", escaped(name));
   put(text, "proto", escaped(program.protocol));
@@ -112,9 +108,18 @@ void write_msccl(const CollectiveCall& call, const SendPlan& plan, std::string_v
   out << "</algo>\n";
 }
 
+}  // namespace
+
+std::function<void(std::ostream&)> msccl_writer(const CollectiveCall& call, const SendPlan& plan, std::string_view name) {
+  auto program = std::make_shared<Program>(formats::msccl::to_program(call, plan));
+  // Errors that a reader of the file would find must be found here first.
+  formats::msccl::prove(*program);
+  return [program, called = std::string(name)](std::ostream& out) { write(*program, called, out); };
+}
+
 std::string msccl_xml(const CollectiveCall& call, const SendPlan& plan, std::string_view name) {
   std::ostringstream out;
-  write_msccl(call, plan, name, out);
+  msccl_writer(call, plan, name)(out);
   return std::move(out).str();
 }
 

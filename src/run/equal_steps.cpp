@@ -3,6 +3,7 @@
 #include "execution/observer_list.hpp"
 #include "run/foldable.hpp"
 #include "run/growth.hpp"
+#include "run/heartbeat.hpp"
 #include "run/step_hashes.hpp"
 
 #include <algorithm>
@@ -51,9 +52,10 @@ class EqualSteps {
  private:
   [[nodiscard]] StepsResult run(std::uint32_t steps, bool hashed) const {
     StepsResult trial{before_, {.hashed = hashed}};
+    Heartbeat heartbeat(job_.observers);
     JobRun few = job_;
     few.run.iterations = steps;
-    few.observers = {};
+    few.observers = heartbeat.list();
     few.steps = &trial.record;
     Runner(few, controller_, caches_).run(trial.result);
     return trial;

@@ -30,8 +30,9 @@ ClusterSpec on_electrical_rails(const ClusterSpec& cluster) {
   return electrical;
 }
 
-ProfilingRuns::ProfilingRuns(const Scenario& scenario, const RunSpec& run, const Registries& registries)
-    : scenario_(scenario), run_(profiling_run(run)), registries_(registries) {}
+ProfilingRuns::ProfilingRuns(const Scenario& scenario, const RunSpec& run, const Registries& registries,
+                             std::span<Observer* const> observers)
+    : scenario_(scenario), run_(profiling_run(run)), registries_(registries), heartbeat_(observers) {}
 
 bool ProfilingRuns::has(Wanted wanted) const {
   if (!recorded_) return false;
@@ -85,13 +86,14 @@ bool ProfilingRuns::record(const folding::Folding* folding, Wanted wanted, std::
   const ControllerSpec controller;
   execution::Schedule order;
   execution::SlackRecorder recorder(folding != nullptr ? folding->graph : scenario_.graph);
-  Observer* const observers[] = {&recorder};
+  std::vector<Observer*> observers(heartbeat_.list().begin(), heartbeat_.list().end());
   JobSetup job{.scenario = scenario_, .registries = registries_, .cluster = cluster, .controller = controller};
   job.run = run_;
   job.folding = folding;
   job.recorded.order = &order;
   job.shows_classes = wanted.slack || wanted.tail;
-  if (job.shows_classes) job.observers = observers;
+  if (job.shows_classes) observers.push_back(&recorder);
+  job.observers = observers;
   Simulation simulation(job);
   simulation.run();
   if (simulation.ambiguity().found()) {

@@ -1,10 +1,12 @@
 // The profiling runs of a job: one step on electrical rails, without stragglers.
 #pragma once
 
+#include "run/heartbeat.hpp"
 #include "run/job_setup.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,8 +27,9 @@ class ProfilingRuns {
     [[nodiscard]] bool any() const { return order || slack || tail; }
   };
 
-  /// The references must outlive the object.
-  ProfilingRuns(const Scenario& scenario, const RunSpec& run, const Registries& registries);
+  /// The references must outlive the object. `observers` see only that it goes on.
+  ProfilingRuns(const Scenario& scenario, const RunSpec& run, const Registries& registries,
+                std::span<Observer* const> observers = {});
 
   [[nodiscard]] Profile of_ranks(Wanted wanted);
   /// Profiles by class of the folding, of ranks that treat equal ranks equally on electrical rails. `whole_rails`: the
@@ -52,6 +55,7 @@ class ProfilingRuns {
   const Scenario& scenario_;
   const RunSpec run_;
   const Registries& registries_;
+  Heartbeat heartbeat_;
   std::optional<Recorded> recorded_;
 };
 

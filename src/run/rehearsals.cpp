@@ -29,7 +29,8 @@ bool run_confirms(const JobRun& job) {
 }  // namespace
 
 Rehearsals::Rehearsals(const JobRun& job, RunCaches& caches)
-    : job_{job.scenario, job.registries, job.run, {}, job.agent},
+    : heartbeat_(job.observers),
+      job_{job.scenario, job.registries, job.run, heartbeat_.list(), job.agent},
       caches_(caches),
       factory_(job.registries.controllers.find(job.scenario.controller.name)) {
   if (job.agent != nullptr || job.scenario.workload != nullptr) return;  // check_decided() refuses policies that rehearse

@@ -5,6 +5,7 @@
 // the way that it chose. If that takes another time exactly, all ways are rehearsed exactly.
 #pragma once
 
+#include "run/heartbeat.hpp"
 #include "run/runner.hpp"
 
 #include <cstddef>
@@ -22,8 +23,11 @@ class Rehearsals {
     std::optional<Duration> estimated{};  ///< the makespan of a rehearsal that was not exact, which has to be confirmed
   };
 
-  /// `caches`: of this job; both must outlive the object. Observers of the job see no rehearsal.
+  /// `caches`: of this job; both must outlive the object. Observers of the job see of a rehearsal only that it
+  /// goes on.
   Rehearsals(const JobRun& job, RunCaches& caches);
+  Rehearsals(const Rehearsals&) = delete;
+  Rehearsals& operator=(const Rehearsals&) = delete;
 
   /// The way with the shortest run, the first of equals; what the scenario says where the policy wants no rehearsal, or no
   /// way can finish. May be an estimate.
@@ -46,6 +50,7 @@ class Rehearsals {
   [[nodiscard]] bool finishes(const ControllerSpec& way, const RehearsalRun& rehearsal, RunResult& result);
   [[nodiscard]] Choice choice(const std::optional<Best>& best) const;
 
+  Heartbeat heartbeat_;
   const JobRun job_;
   RunCaches& caches_;
   const ControllerFactory& factory_;

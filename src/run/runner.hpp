@@ -29,7 +29,7 @@ struct JobRun {
 /// Holds what does not depend on the controller, and is therefore made once for all rehearsals and the run.
 struct RunCaches {
   explicit RunCaches(const JobRun& job)
-      : profiles(job.scenario, job.run, job.registries), foldings(job.scenario, job.registries) {}
+      : profiles(job.scenario, job.run, job.registries, job.observers), foldings(job.scenario, job.registries) {}
 
   ProfilingRuns profiles;
   FoldingCache foldings;

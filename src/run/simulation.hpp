@@ -22,7 +22,7 @@
 namespace photonrail::run {
 
 /// Between two reports of progress.
-inline constexpr std::uint64_t kEventsBetweenProgress = 65536;
+inline constexpr std::uint64_t kEventsBetweenProgress = 2048;
 /// Between two looks at the clock of a rehearsal that may give up.
 inline constexpr std::uint64_t kEventsOfRehearsal = 256;
 

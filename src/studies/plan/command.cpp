@@ -237,8 +237,9 @@ void plan(const PlanCommandOptions& options, const Registries& known) {
             "; photonrail run takes it, photonrail sweep around.json beside it, photonrail report the folder\n";
   std::cout << (options.json ? text : hung_lines(text, static_cast<std::size_t>(output_width())));
   if (signals.received() != 0) throw CommandError(128 + signals.received(), "stopped");
-  if (result.best.empty())
-    throw CommandError(result.open > 0 ? 3 : 2, asked.name + ": no candidate was found that can run");
+  if (!result.best.empty()) return;
+  if (result.open > 0) throw CommandError(3, asked.name + ": no candidate was run in the time; a longer --limit");
+  throw CommandError(2, asked.name + ": no candidate was found that can run");
 }
 
 }  // namespace photonrail::command

@@ -30,6 +30,10 @@ namespace plan {
 
 namespace {
 
+// Where a candidate is rejected by its bill.
+constexpr const char* kTooDear = "/limits/usd";
+constexpr const char* kTooMuchPower = "/limits/power_w";
+
 /// What a thread does next: it raises the bound of a job, or simulates one of its runs.
 struct Move {
   std::size_t job = 0;
@@ -198,9 +202,9 @@ class Search {
     };
     if (!bill.problem.empty()) return matters ? rejected("the network has no bill", bill.problem) : Outcome{};
     if (limits.usd && bill.usd > *limits.usd)
-      return rejected("/limits/usd", "the network costs $" + std::to_string(std::llround(bill.usd)));
+      return rejected(kTooDear, "the network costs $" + std::to_string(std::llround(bill.usd)));
     if (limits.power_w && bill.power_w > *limits.power_w)
-      return rejected("/limits/power_w", "the network draws " + std::to_string(std::llround(bill.power_w)) + " W");
+      return rejected(kTooMuchPower, "the network draws " + std::to_string(std::llround(bill.power_w)) + " W");
     return {};
   }
 
@@ -218,6 +222,8 @@ class Search {
   }
 
   [[nodiscard]] PlanResult result();
+  /// Where none can be: what needs the least more than it may.
+  [[nodiscard]] std::string nearest() const;
   void add_gap(PlanResult& result, bool none_ran) const;
   void add_worth(PlanResult& result) const;
 
@@ -297,7 +303,7 @@ PlanResult Search::result() {
     result.around = space_.around(jobs_[best.job], best.run);
   }
   add_gap(result, order.empty());
-  if (order.empty() && result.open == 0) result.nearest = rejections_.nearest;
+  if (order.empty() && result.open == 0) result.nearest = nearest();
   for (const auto& [reason, of] : rejections_.of) result.examples[reason] = of.example;
   for (const auto& [candidate, decided] : decided_) {
     const Outcome& outcome = decided.outcome;
@@ -305,6 +311,26 @@ PlanResult Search::result() {
   }
   add_worth(result);
   return result;
+}
+
+// What has memory enough and only costs or draws too much is nearer than what has not.
+std::string Search::nearest() const {
+  double least = std::numeric_limits<double>::infinity();
+  std::string text = rejections_.nearest;
+  for (const auto& [candidate, decided] : decided_) {
+    const Outcome& outcome = decided.outcome;
+    const bool too_dear = outcome.reason == kTooDear;
+    if (!too_dear && outcome.reason != kTooMuchPower) continue;
+    const NetworkBill bill = space_.bill(jobs_[decided.job], decided.run);
+    const double excess = too_dear ? bill.usd / *plan_.limits.usd : bill.power_w / *plan_.limits.power_w;
+    if (excess >= least) continue;
+    least = excess;
+    text.clear();
+    for (const std::string& label : space_.labels(jobs_[decided.job], decided.run))
+      text += (text.empty() ? "" : "; ") + label;
+    text += ": " + outcome.example;
+  }
+  return text;
 }
 
 // Candidates whose bound is above the best are excluded, whether their run was cut off or never begun.

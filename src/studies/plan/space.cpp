@@ -451,7 +451,8 @@ std::string Space::shape_label(const JobCandidate& job) const {
   add(s.virtual_stages.size(), "vp " + std::to_string(shape.virtual_stages));
   add(s.micro_batch.size(), "micro-batch " + std::to_string(shape.micro_batch));
   add(s.sharding.size(), s.sharding[shape.sharding] == "none" ? "not sharded" : s.sharding[shape.sharding]);
-  add(s.recompute.size(), s.recompute[shape.recompute] + " recomputation");
+  const std::string& again = s.recompute[shape.recompute];
+  add(s.recompute.size(), (again == "none" ? "no" : again) + " recomputation");
   return text;
 }
 

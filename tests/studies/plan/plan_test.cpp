@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <limits>
@@ -359,6 +360,14 @@ TEST(Planner, LimitsTheBill) {
   const PlanResult none = run_plan(parsed_plan(file));
   EXPECT_TRUE(none.best.empty());
   EXPECT_GT(none.rejected.at("/limits/usd"), 0u);
+  // Of all networks that are too dear the one that costs the least is told, with its candidate.
+  file["limits"] = {{"power_w", 1}};
+  const PlanResult dark = run_plan(parsed_plan(file));
+  double least = std::numeric_limits<double>::infinity();
+  for (const PlannedRun& run : run_plan(parsed_plan(plan_file())).runs) least = std::min(least, *run.power_w);
+  EXPECT_THAT(none.nearest, HasSubstr("tp "));
+  EXPECT_THAT(none.nearest, HasSubstr("the network costs $"));
+  EXPECT_THAT(dark.nearest, HasSubstr("the network draws " + std::to_string(std::llround(least)) + " W"));
 }
 
 TEST(Planner, BadFilesAreRefusedWithAPlace) {

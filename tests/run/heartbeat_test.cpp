@@ -1,5 +1,6 @@
 // Observers are told that a run goes on while rehearsals, profiling runs and runs of fewer steps are made for it, and may
 // end it there.
+#include "run/heartbeat.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/observer.hpp"
 #include "photonrail/simulate.hpp"
@@ -13,16 +14,16 @@
 namespace photonrail::test {
 namespace {
 
-struct Enough {};
+struct EnoughProgress {};
 
 /// Ends the run at a call of progress().
-class Counter : public Observer {
+class ProgressCounter : public Observer {
  public:
-  explicit Counter(std::uint64_t end_at = std::numeric_limits<std::uint64_t>::max()) : end_at_(end_at) {}
+  explicit ProgressCounter(std::uint64_t end_at = std::numeric_limits<std::uint64_t>::max()) : end_at_(end_at) {}
   [[nodiscard]] bool needs_every_rank() const override { return false; }
   void progress(std::uint64_t done, std::uint64_t /*of*/, Time /*simulated*/) override {
     if (done == 0) ++before;
-    if (++calls >= end_at_) throw Enough{};
+    if (++calls >= end_at_) throw EnoughProgress{};
   }
   std::uint64_t calls = 0;
   std::uint64_t before = 0;  // while nothing of the run is done
@@ -31,7 +32,7 @@ class Counter : public Observer {
   std::uint64_t end_at_;
 };
 
-Scenario job(const std::string& rail, const std::string& controller, int steps) {
+Scenario watched_job(const std::string& rail, const std::string& controller, int steps) {
   return parse_scenario(R"({
     "schema": "photonrail.scenario/1", "name": "small",
     "cluster": {"servers": 4, "gpus_per_server": 4, "gpu": {"peak_tflops": 100, "memory_gb_per_s": 1000},
@@ -47,12 +48,22 @@ Scenario job(const std::string& rail, const std::string& controller, int steps) 
                         ".");
 }
 
-const char* const kOptical = R"({"kind": "optical", "switch": {"reconfiguration_ms": 1}})";
+const char* const kOpticalRails = R"({"kind": "optical", "switch": {"reconfiguration_ms": 1}})";
+
+TEST(Heartbeat, TellsThatNothingOfTheRunIsDone) {
+  ProgressCounter counter;
+  Observer* const observers[] = {&counter};
+  run::Heartbeat heartbeat(observers);
+  ASSERT_EQ(heartbeat.list().size(), 1u);
+  heartbeat.list().front()->progress(5, 10, Time{});
+  EXPECT_EQ(counter.before, 1u);
+  EXPECT_TRUE(run::Heartbeat({}).list().empty());
+}
 
 // coalesce rehearses several ways, each of them a run in which nothing of the run itself is done.
 TEST(Heartbeat, IsFeltInRehearsals) {
-  const Scenario scenario = job(kOptical, "coalesce", 2);
-  Counter counter;
+  const Scenario scenario = watched_job(kOpticalRails, "coalesce", 2);
+  ProgressCounter counter;
   Observer* const observers[] = {&counter};
   const RunResult watched = simulate(scenario, observers);
   EXPECT_GT(counter.before, 5u);
@@ -61,16 +72,16 @@ TEST(Heartbeat, IsFeltInRehearsals) {
 }
 
 TEST(Heartbeat, EndsARehearsal) {
-  Counter first(1);
+  ProgressCounter first(1);
   Observer* const observers[] = {&first};
-  EXPECT_THROW(static_cast<void>(simulate(job(kOptical, "coalesce", 2), observers)), Enough);
+  EXPECT_THROW(static_cast<void>(simulate(watched_job(kOpticalRails, "coalesce", 2), observers)), EnoughProgress);
   EXPECT_EQ(first.before, 1u);
 }
 
 // 200 equal steps are made of few that run.
 TEST(Heartbeat, IsFeltInRunsOfFewerSteps) {
-  const Scenario scenario = job(R"({"kind": "electrical"})", "electrical", 200);
-  Counter counter;
+  const Scenario scenario = watched_job(R"({"kind": "electrical"})", "electrical", 200);
+  ProgressCounter counter;
   Observer* const observers[] = {&counter};
   const RunResult watched = simulate(scenario, observers);
   EXPECT_GT(counter.before, 0u);

@@ -1,6 +1,7 @@
 #include "control_plane/pair_service.hpp"
 
 #include "control_plane/missing_circuit.hpp"
+#include "core/grown.hpp"
 #include "execution/transfers.hpp"
 #include "photonrail/error.hpp"
 
@@ -47,8 +48,7 @@ void PairService::open_pending(std::uint64_t) {
 // waits.
 void PairService::open(OpId id, std::uint32_t index) {
   const Operation& op = run_.operations[id];
-  if (rounds_.size() <= id) rounds_.resize(id + 1);
-  Round& round = rounds_[id].emplace_back();
+  Round& round = core::grown(rounds_, id).emplace_back();
   round.index = index;
   round.moving.assign(op.members(), 0);
   round.lacking.assign(op.members(), 0);

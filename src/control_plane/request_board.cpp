@@ -1,6 +1,7 @@
 #include "control_plane/request_board.hpp"
 
 #include "control_plane/request_order.hpp"
+#include "core/grown.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -90,18 +91,13 @@ RequestBoard::RequestBoard(const ControlContext& run, const PolicyNeeds& needs, 
   }
 }
 
-std::vector<RequestBoard::OpenRequest>& RequestBoard::open_of(OpId op) {
-  if (open_.size() <= op) open_.resize(op + 1);
-  return open_[op];
-}
-
 // The request of a round opens with its first member and is complete with its last. A rank asks once for each rail, also
 // when it announced the operation before it reached it.
 void RequestBoard::ask(OpId id, std::uint32_t round, Member member, TaskId task) {
   const auto of_round = [&](const OpenRequest& open) { return open.round == round && !requests_[open.slot].missed; };
-  if (std::none_of(open_of(id).begin(), open_of(id).end(), of_round)) open_requests(id, round);
+  if (std::ranges::none_of(core::grown(open_, id), of_round)) open_requests(id, round);
   const Operation& op = run_.operations[id];
-  for (const OpenRequest& open : open_of(id)) {
+  for (const OpenRequest& open : core::grown(open_, id)) {
     if (!of_round(open)) continue;
     Request& request = requests_[open.slot];
     request.tasks.add(task);
@@ -164,7 +160,7 @@ Request& RequestBoard::take(OpId id, std::uint32_t round, RailId rail, std::uint
   request.view.round = round;
   request.view.iteration = op.key.iteration;
   request.view.members = members;
-  open_of(id).push_back({round, slot});
+  core::grown(open_, id).push_back({round, slot});
   return request;
 }
 
@@ -275,7 +271,7 @@ void RequestBoard::drop(Request& request) {
   run_.engine.cancel(request.alarm);
   request.alarm = {};
   request.open = false;
-  std::erase_if(open_of(request.op), [slot](const OpenRequest& open) { return open.slot == slot; });
+  std::erase_if(core::grown(open_, request.op), [slot](const OpenRequest& open) { return open.slot == slot; });
   free_.push_back(slot);
 }
 
@@ -290,7 +286,7 @@ void RequestBoard::show_as_blocked(Request& request) {
 }
 
 void RequestBoard::block(OpId id, std::uint32_t round) {
-  for (const OpenRequest& open : open_of(id)) {
+  for (const OpenRequest& open : core::grown(open_, id)) {
     if (open.round != round || requests_[open.slot].missed) continue;
     show_as_blocked(requests_[open.slot]);
     listener_.requests_changed(requests_[open.slot].rail, run_.operations[id].cause.latest());
@@ -300,7 +296,7 @@ void RequestBoard::block(OpId id, std::uint32_t round) {
 // `visit` may open requests, which moves the list of open ones: it is copied first.
 void RequestBoard::serve(OpId id, std::uint32_t round, const std::function<void(const Request&)>& visit) {
   std::vector<std::uint32_t> served;
-  for (const OpenRequest& open : open_of(id)) {
+  for (const OpenRequest& open : core::grown(open_, id)) {
     if (open.round == round && !requests_[open.slot].missed) served.push_back(open.slot);
   }
   for (const std::uint32_t slot : served) {
@@ -312,7 +308,7 @@ void RequestBoard::serve(OpId id, std::uint32_t round, const std::function<void(
 // ---- pair by pair
 
 Request* RequestBoard::find(OpId op, std::uint32_t round, RailId rail, bool missed) {
-  for (const OpenRequest& open : open_of(op)) {
+  for (const OpenRequest& open : core::grown(open_, op)) {
     Request& request = requests_[open.slot];
     if (open.round == round && request.rail == rail && request.missed == missed) return &request;
   }
@@ -321,7 +317,7 @@ Request* RequestBoard::find(OpId op, std::uint32_t round, RailId rail, bool miss
 
 // The request for a round becomes one for single pairs: it is empty at first, and each send that waits adds its pair.
 void RequestBoard::split_by_pair(OpId id, std::uint32_t round) {
-  for (const OpenRequest& open : open_of(id)) {
+  for (const OpenRequest& open : core::grown(open_, id)) {
     Request& request = requests_[open.slot];
     if (open.round != round || request.missed) continue;
     count_pairs(rails_[request.rail.index()].complete, request, false);

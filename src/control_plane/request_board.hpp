@@ -128,7 +128,6 @@ class RequestBoard : private RequestListener {
     std::vector<std::uint32_t> stale;     // slots of requests whose views lack changes
   };
 
-  [[nodiscard]] std::vector<OpenRequest>& open_of(execution::OpId op);
   void open_requests(execution::OpId op, std::uint32_t round);
   Request& take(execution::OpId op, std::uint32_t round, RailId rail, std::uint32_t members);
   [[nodiscard]] Request* find(execution::OpId op, std::uint32_t round, RailId rail, bool missed = false);

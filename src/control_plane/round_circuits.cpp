@@ -1,5 +1,7 @@
 #include "control_plane/round_circuits.hpp"
 
+#include "core/grown.hpp"
+
 #include <algorithm>
 
 namespace photonrail::control_plane {
@@ -20,9 +22,7 @@ RoundLinks RoundCircuits::make(const Operation& op, std::uint32_t round) const {
 const RoundLinks* RoundCircuits::of(const Operation& op, std::uint32_t round) {
   const std::uint32_t rounds = op.plan().rounds();
   if (op.demand != 0 || rounds < 2 || crossings_ > kMaxCrossings) return nullptr;
-  const std::size_t communicator = op.key.communicator.index();
-  if (known_.size() <= communicator) known_.resize(communicator + 1);
-  std::vector<Known>& plans = known_[communicator];
+  std::vector<Known>& plans = core::grown(known_, op.key.communicator.index());
   auto known = std::find_if(plans.begin(), plans.end(), [&](const Known& k) { return k.plan == op.runnable; });
   if (known == plans.end()) known = plans.insert(plans.end(), Known{op.runnable, std::vector<RoundLinks>(rounds)});
   RoundLinks& links = known->rounds[round];

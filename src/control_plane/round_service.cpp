@@ -2,6 +2,7 @@
 
 #include "control_plane/missing_circuit.hpp"
 #include "core/counted.hpp"
+#include "core/grown.hpp"
 #include "execution/transfers.hpp"
 #include "photonrail/error.hpp"
 
@@ -43,8 +44,7 @@ void RoundService::enter(OpId op, std::uint32_t round) {
     run_.engine.schedule(run_.engine.now(), engine::Phase::kStart, engine::Action::to<&RoundService::open_pending>(*this));
   }
   to_open_.emplace_back(op, round);
-  if (rounds_.size() <= op) rounds_.resize(op + 1);
-  Round& entered = rounds_[op].emplace_back();
+  Round& entered = core::grown(rounds_, op).emplace_back();
   entered.index = round;
   const auto add = [&entered](MemberPair pair, const std::optional<fabric::RailCrossing>& crossing) {
     HeldLink& link = entered.links.emplace_back();

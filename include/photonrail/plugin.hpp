@@ -1,5 +1,5 @@
-// Controllers and collectives of your own in a shared library that the command loads: `photonrail --plugin libmine.so run
-// ...`.
+// Controllers, collectives, agents and schedulers of your own in a shared library that the command loads:
+// `photonrail --plugin libmine.so run ...`.
 //
 //     PHOTONRAIL_PLUGIN(known) { known.controllers.add(my_policy()); }
 //
@@ -55,7 +55,7 @@ void set_interface(char (&into)[kSize]) {
 #endif
   set_text(into, "photonrail " PHOTONRAIL_HEADER_VERSION ", C++ library " + number(kStandardLibrary) + " (" +
                      number(sizeof(Registries)) + "+" + number(sizeof(ControllerFactory)) + "+" +
-                     number(sizeof(FabricView)) + " bytes)");
+                     number(sizeof(FabricView)) + "+" + number(sizeof(AgentFactory) + sizeof(EngineView)) + " bytes)");
 }
 
 inline void answer(Call* call, void (*register_names)(Registries&)) {

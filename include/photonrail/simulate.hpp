@@ -7,15 +7,19 @@
 #include "photonrail/result.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/workload/agent.hpp"
+#include "photonrail/workload/registry.hpp"
 
 #include <span>
 
 namespace photonrail {
 
-/// The tables that a run looks names up in. A caller with an algorithm or controller of its own adds it here.
+/// The tables that a run looks names up in. A caller with an algorithm, a controller, an agent or a scheduler of
+/// its own adds it here.
 struct Registries {
   CollectiveRegistry collectives = CollectiveRegistry::builtin();
   ControllerRegistry controllers = ControllerRegistry::builtin();
+  AgentRegistry agents = AgentRegistry::builtin();
+  SchedulerRegistry schedulers = SchedulerRegistry::builtin();
 };
 
 /// Runs the scenario to its end. The same scenario gives the same result, but for wall_s and peak_rss_mb.

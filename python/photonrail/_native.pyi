@@ -43,6 +43,44 @@ class Registries:
     def add_policy(self, name: str, summary: str, make: Callable[..., Any], words: PolicyWords) -> None: ...
     def policies(self) -> List[str]: ...
 
+def add_agent(registries: Registries, name: str, summary: str, make: Callable[..., Any],
+              parameters: List[Tuple[str, Any]], needs_step: bool, takes_times: bool) -> None: ...
+def add_scheduler(registries: Registries, name: str, summary: str, make: Callable[[], Any]) -> None: ...
+def agent_problem(registries: Registries, agent: str, ranks: int, cases: int, seed: int) -> str: ...
+def scheduler_problem(registries: Registries, scheduler: str, cases: int, seed: int) -> str: ...
+
+class Step:
+    """The job beside an agent, which it launches."""
+    ranks: int
+
+class AgentJob:
+    """What an agent is made with."""
+    ranks: int
+    seed: int
+    step: Optional[Step]
+    times_ps: List[int]
+
+class WorkEvent:
+    """What an agent is told: something ended, or a time has come."""
+    kind: str
+    now_ps: int
+    launch: int
+    rank: int
+    token: int
+    launched_ps: int
+
+class WorkSink:
+    """Takes what an agent launches, valid during on() only."""
+    now_ps: int
+    ranks: int
+    def launch(self, step: Step, ranks: List[int], kind: int = 0, token: int = 0) -> int: ...
+    def open(self, step: Step, ranks: List[int], kind: int = 0, token: int = 0) -> int: ...
+    def enter(self, launch: int, rank: int) -> None: ...
+    def compute(self, ranks: List[int], time_ps: int, kind: int = 0, token: int = 0) -> int: ...
+    def collective(self, ranks: List[int], op: str, bytes: int, dimension: str = "dp", kind: int = 0, token: int = 0) -> int: ...
+    def send(self, from_rank: int, to_rank: int, bytes: int, dimension: str = "pp", kind: int = 0, token: int = 0) -> int: ...
+    def wake_at(self, at_ps: int, token: int = 0) -> None: ...
+
 class Scenario:
     name: str
     why: str

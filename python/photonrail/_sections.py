@@ -1041,6 +1041,30 @@ class MoeLayer(Section):
 
 
 @dataclasses.dataclass
+class Agent(Section):
+    """The key `agent` of Workload."""
+    #: `photonrail list agents`. `"repeat"`, `"arrivals"`.
+    name: str
+    #: Of the job that the agent has. whole, 1 to 2^24. Default: those of the step; `arrivals`, and without a step: all
+    #: GPUs.
+    ranks: Optional[int] = None
+    #: An agent that is told of so many, and has not finished, ends the run with status 3. whole, 1 to 2^53. Default:
+    #: 100000000.
+    most_events: Optional[int] = None
+    #: When jobs arrive, ascending; of agents that have a use for times, as `arrivals`. Default: none.
+    at_s: Optional[List[float]] = None
+    #: *Only with `name` `repeat` or `arrivals`.* Of a job, in a row. whole, 1 to 1000000.
+    steps: Optional[int] = None
+    #: *Only with `name` `arrivals`.* How many arrive; of a Poisson process. whole, 0 to 1e7.
+    jobs: Optional[int] = None
+    #: *Only with `name` `arrivals`.* Jobs a second on average. 0 to 1e9.
+    per_s: Optional[float] = None
+    #: *Only with `name` `arrivals`.* Which free ranks a job gets. `"lowest_ranks"`, `"whole_servers"`.
+    placement: Optional[str] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
 class Stages(Section):
     """The key `stages` of Arrivals."""
     #: Requests a second. above 0, to 1e7.
@@ -1227,6 +1251,9 @@ class Engine(Section):
     slice_tokens: Optional[int] = None
     #: Drafts that a step verifies. Default: none.
     speculation: Optional["Speculation"] = None
+    #: Decides the steps, in place of vLLM's rules: a name of `photonrail list schedulers`. `"shortest_first"`. Default:
+    #: vLLM's rules.
+    scheduler: Optional[str] = None
     more: Optional[Dict[str, Any]] = None
 
 
@@ -1727,6 +1754,8 @@ class Workload(Section):
     collective: Optional["Collective"] = None
     #: Forward passes through layers of a mixture of experts, all ranks one expert-parallel group.
     moe_layer: Optional["MoeLayer"] = None
+    #: Decides while the run goes on; the job beside it, where there is one, is the step that it launches.
+    agent: Optional["Agent"] = None
     #: Requests that engines serve.
     serving: Optional["Serving"] = None
     #: Reinforcement learning: engines generate, training ranks train, and weights go back to the engines.

@@ -1,11 +1,11 @@
-"""Policies and collectives written in Python, and what proves them."""
+"""Policies, collectives, agents and schedulers written in Python, and what proves them."""
 import difflib
 
 from . import _native
 
 
 class Registries:
-    """The policies and collectives that a scenario may name: those of photonrail, and yours.
+    """The policies, collectives, agents and schedulers that a scenario may name: those of photonrail, and yours.
 
     A policy is a class whose objects are made with (rail, gpus_per_server, ports_per_gpu), one a rail, and have
 
@@ -42,13 +42,43 @@ class Registries:
         words.scheduled = _word(policy, given, "order", ("free", "scheduled")) == "scheduled"
         words.parameters = list(given.get("parameters", {}).items())
         words.by_pair = _word(policy, given, "service", ("by_round", "by_pair")) == "by_pair"
-        self._native.add_policy(name, (policy.__doc__ or name).strip().splitlines()[0], policy, words)
+        self._native.add_policy(name, _summary(policy, name), policy, words)
         return self
 
     def add_collective(self, name, collective):
         """Lets scenarios name `collective` as an algorithm."""
         _native.add_collective(self._native, name, (type(collective).__doc__ or name).strip().splitlines()[0], collective)
         return self
+
+    def add_agent(self, name, agent):
+        """Lets scenarios name the class `agent` as the agent of their workload.
+
+        Its objects are made with (job, **parameters), one a run: job.ranks, job.seed, job.step (of the job beside the agent, or None),
+        job.times_ps. They have on(event, sink), which launches with `sink`, and finished(); they may have waiting() and kinds(), lists
+        of words. Words of the class are `parameters`, as those of a policy, `needs_step`, `takes_times` and `hears_ranks`.
+        """
+        _require_class(agent, f"the agent {name}", {"on": "on(self, event, sink)", "finished": "finished(self)"})
+        _native.add_agent(self._native, name, _summary(agent, name), agent,
+                          list(getattr(agent, "parameters", {}).items()), bool(getattr(agent, "needs_step", False)),
+                          bool(getattr(agent, "takes_times", False)))
+        return self
+
+    def add_scheduler(self, name, scheduler):
+        """Lets engines that serve requests name the class `scheduler`: decide(view) maps a dict of the queue and the blocks to the next
+        step, {"preempt": [request, ...], "run": [(request, tokens), ...], "admit": [(request, tokens), ...]}, by the places of requests
+        in view["running"] and view["waiting"]. The same view must have the same decision.
+        """
+        _require_class(scheduler, f"the scheduler {name}", {"decide": "decide(self, view)"})
+        _native.add_scheduler(self._native, name, _summary(scheduler, name), scheduler)
+        return self
+
+    def check_agent(self, agent, ranks=8, cases=50, seed=1):
+        """The first law that an agent without a step breaks on drawn clusters, with the cluster; "" when none."""
+        return _native.agent_problem(self._native, agent, ranks, cases, seed)
+
+    def check_scheduler(self, scheduler, cases=40, seed=1):
+        """The first law that a scheduler breaks on drawn queues; "" when none."""
+        return _native.scheduler_problem(self._native, scheduler, cases, seed)
 
     @property
     def policies(self):
@@ -66,6 +96,18 @@ class Registries:
     def replay(self, algorithm, op, members, bytes=1 << 20):
         """What is wrong with a plan of the collective, whatever order messages arrive in; "" when nothing."""
         return _native.replay_problem(self._native, algorithm, op, members, bytes)
+
+
+def _summary(part, name):
+    return (part.__doc__ or name).strip().splitlines()[0]
+
+
+def _require_class(part, what, methods):
+    if not callable(part):
+        raise TypeError(f"{what} is {part!r}; it must be a class, or a function that makes its objects")
+    for method, signature in methods.items():
+        if isinstance(part, type) and not callable(getattr(part, method, None)):
+            raise TypeError(f"{what} has no {signature}")
 
 
 _WORDS = ("view", "rank_symmetric", "work_conserving", "announce", "order", "service", "parameters")

@@ -63,6 +63,7 @@ py::array_t<Value> array_of(const std::vector<Value>& values) {
 void bind_errors(py::module_& module);
 void bind_runs(py::module_& module);
 void bind_policies(py::module_& module);
+void bind_agents(py::module_& module);
 void bind_collectives(py::module_& module);
 void bind_studies(py::module_& module);
 void bind_allocation(py::module_& module);

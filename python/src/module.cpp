@@ -78,6 +78,7 @@ PYBIND11_MODULE(_native, module) {
   bind_errors(module);
   bind_policies(module);
   bind_collectives(module);
+  bind_agents(module);
   bind_runs(module);
   bind_studies(module);
   bind_allocation(module);

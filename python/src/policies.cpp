@@ -1,6 +1,7 @@
 // Policies written in Python, and the view that they are shown.
 #include "bindings.hpp"
 
+#include "parameters.hpp"
 #include "photonrail/error.hpp"
 
 #include <map>
@@ -236,46 +237,6 @@ struct PolicyWords {
   bool by_pair = false;
   std::vector<std::pair<std::string, py::object>> parameters;  ///< key and default
 };
-
-// True or False is a flag, a whole number a count, a number a number, and a list of words a word, of which the first is the
-// default.
-ControllerParameter parameter_of(const std::string& key, const py::object& initial) {
-  constexpr double kMost = 1e18;
-  const std::string summary = "of a policy in Python";
-  if (py::isinstance<py::bool_>(initial)) return ControllerParameter::flag(key, initial.cast<bool>(), summary);
-  if (py::isinstance<py::int_>(initial))
-    return ControllerParameter::count(key, given_count(initial, "parameter " + key), 0, UINT32_MAX, summary);
-  if (py::isinstance<py::float_>(initial))
-    return ControllerParameter::number(key, initial.cast<double>(), -kMost, kMost, summary);
-  const bool words = py::isinstance<py::list>(initial) || py::isinstance<py::tuple>(initial);
-  if (words && py::len(initial) > 0)
-    return ControllerParameter::word(key, given<std::vector<std::string>>(initial, "parameter " + key, "a list of words"),
-                                     summary);
-  throw py::type_error("parameter " + key + " is " + py::repr(initial).cast<std::string>() +
-                       "; its default must be True, False, a number, or a list of words");
-}
-
-// The values of a scenario as keyword arguments of the class.
-py::dict arguments_of(const std::vector<ControllerParameter>& parameters, const ParameterValues& values) {
-  py::dict arguments;
-  for (const ControllerParameter& parameter : parameters) {
-    const py::str key(parameter.key);
-    switch (parameter.kind) {
-      case ControllerParameter::Kind::kFlag:
-        arguments[key] = values.flag(parameter.key);
-        break;
-      case ControllerParameter::Kind::kCount:
-        arguments[key] = values.count(parameter.key);
-        break;
-      case ControllerParameter::Kind::kWord:
-        arguments[key] = values.word(parameter.key);
-        break;
-      default:
-        arguments[key] = values.number(parameter.key);
-    }
-  }
-  return arguments;
-}
 
 PolicyNeeds needs_of(const PolicyWords& words) {
   static const std::map<std::string, ViewPart> kParts{

@@ -1,4 +1,5 @@
 // The "controller" section: its policy, and the keys of that policy.
+#include "config/parameters.hpp"
 #include "config/scenario_parts.hpp"
 #include "config/sections.hpp"
 #include "photonrail/controller.hpp"
@@ -54,87 +55,17 @@ std::string example(const ControllerRegistry& known) {
   return factory == nullptr ? "its name" : "for example {\"name\": \"" + factory->name + "\"}";
 }
 
-// The keys that the policy has of its own.
-void read_parameters(JsonReader& section, const ControllerFactory& factory, ControllerSpec& spec) {
-  using enum ControllerParameter::Kind;
-  for (const ControllerParameter& parameter : factory.parameters) {
-    if (parameter.kind == kDuration) {
-      Duration time = std::get<Duration>(parameter.initial);
-      section.read_duration(parameter.key, time, "us");
-      spec.parameters.set(parameter.key, time);
-      continue;
-    }
-    const auto v = section.optional(parameter.key);
-    if (!v) continue;
-    ParameterValue value;
-    if (parameter.kind == kWord) {
-      value = v->word(parameter.words);
-    } else if (parameter.kind == kFlag) {
-      value = v->boolean() ? 1.0 : 0.0;
-    } else {
-      value = v->any_number();
-    }
-    if (const std::string problem = parameter.problem(value); !problem.empty()) v->fail(problem, parameter.summary);
-    spec.parameters.set(parameter.key, std::move(value));
-  }
-}
-
 constexpr Field kRequiredCircuits[] = {kCircuits.must()};
 constexpr Section kOwnCircuits{kRequiredCircuits};
 
-fields::Shape shape_of(const ControllerParameter& parameter) {
-  switch (parameter.kind) {
-    case ControllerParameter::Kind::kDuration:
-      return fields::time_shape();
-    case ControllerParameter::Kind::kWord:
-      return fields::text_shape();
-    case ControllerParameter::Kind::kFlag:
-      return fields::flag_shape();
-    case ControllerParameter::Kind::kCount:
-      return fields::whole_shape(parameter.least, parameter.greatest);
-    case ControllerParameter::Kind::kNumber:
-      break;
-  }
-  return fields::number_shape(parameter.least, parameter.greatest);
-}
-
-// "a|b" and "b|c": "a|b|c".
-std::string united(std::string_view some, const std::vector<std::string>& words) {
-  std::string all(some);
-  for (const std::string& word : words) {
-    if (("|" + all + "|").find("|" + word + "|") == std::string::npos) all += (all.empty() ? "" : "|") + word;
-  }
-  return all;
-}
-
-// The keys of the policies, each with the names of those that have it; "circuits" too, where a policy takes them.
+// "circuits" too, where a policy takes them.
 std::vector<Field> policy_fields(const Registries& known, std::deque<std::string>& texts) {
-  std::vector<Field> all;
-  const auto add = [&](Field field, const std::string& policy, const std::vector<std::string>& words) {
-    const auto same = std::find_if(all.begin(), all.end(), [&](const Field& f) { return f.key == field.key; });
-    const bool first = same == all.end();
-    field.only = texts.emplace_back((first ? "name=" : std::string(same->only) + "|") + policy);
-    if (!words.empty()) field.shape.choices = texts.emplace_back(united(first ? "" : same->shape.choices, words));
-    if (first) {
-      all.push_back(field);
-      return;
-    }
-    field.shape.least = std::min(field.shape.least, same->shape.least);
-    field.shape.greatest = std::max(field.shape.greatest, same->shape.greatest);
-    *same = field;
-  };
+  ParameterFields all(texts);
   for (const ControllerFactory& factory : known.controllers.all()) {
-    if (factory.takes_circuits) add(kCircuits.must(), factory.name, {});
-    for (const ControllerParameter& parameter : factory.parameters) {
-      Field field = fields::known(parameter.key, shape_of(parameter), parameter.summary);
-      if (parameter.kind == ControllerParameter::Kind::kDuration) {
-        field.unit = "us";
-        field.units = fields::kTimeUnits;
-      }
-      add(field, factory.name, parameter.words);
-    }
+    if (factory.takes_circuits) all.add(kCircuits.must(), factory.name, {});
+    all.add(factory.parameters, factory.name);
   }
-  return all;
+  return all.take();
 }
 
 std::vector<std::string> controller_words(const Registries& known) {
@@ -174,7 +105,7 @@ ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails
   refuse_elsewhere(*section, factory, known);
   if (factory.takes_circuits) fields::read_open(*section, kOwnCircuits, &spec);
   if (spec.name != kNoPolicy) read_control_plane(*section, directory, factory, spec);
-  read_parameters(*section, factory, spec);
+  read_parameters(*section, factory.parameters, spec.parameters);
   section->finish();
   return spec;
 }

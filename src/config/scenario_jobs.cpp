@@ -233,8 +233,7 @@ void read_job(const JobSections& sections, const std::vector<std::uint32_t>& ser
   Placement placement = sections.placement ? read_placement(*sections.placement) : Placement{};
   if (!sections.placement) placement.pointer = sections.pointer + "/placement";
   const ClusterSpec part = servers.empty() ? into.cluster : part_of(into.cluster, servers);
-  Workload work =
-      read_workload(*sections.workload, directory, part, placement, into.collectives, known.collectives, graphs);
+  Workload work = read_workload(*sections.workload, directory, part, placement, into.collectives, known, graphs);
   into.graph = std::move(work.graph);
   into.workload = std::move(work.decided);
   into.memory = std::move(work.memory);

@@ -8,6 +8,7 @@
 #include "formats/path.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/scenario.hpp"
+#include "photonrail/simulate.hpp"
 #include "photonrail/training.hpp"
 #include "photonrail/workload/moe.hpp"
 
@@ -107,8 +108,11 @@ void read_checkpoint(const JsonReader& workload, const std::vector<double>& stat
 void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cluster);
 /// Reads the files that the section names, relative to `directory`. A collective workload sets its algorithm.
 [[nodiscard]] Workload read_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
-                                     const Placement& placement, CollectiveSpec& collectives,
-                                     const CollectiveRegistry& known, GraphCache* graphs);
+                                     const Placement& placement, CollectiveSpec& collectives, const Registries& known,
+                                     GraphCache* graphs);
+/// The section "agent" of a workload, which launches `step` where there is one.
+[[nodiscard]] Workload read_agent(JsonReader section, const ClusterSpec& cluster, const AgentRegistry& known,
+                                  std::optional<Workload> step);
 
 /// What readers look names up in, and where paths begin.
 struct ReadContext {
@@ -155,7 +159,7 @@ void read_job(const JobSections& sections, const std::vector<std::uint32_t>& ser
 [[nodiscard]] TaskGraph read_graph(JsonReader top);
 
 [[nodiscard]] Workload read_serving(const JsonReader& section, const std::filesystem::path& directory,
-                                    const ClusterSpec& cluster);
+                                    const ClusterSpec& cluster, const SchedulerRegistry& known);
 [[nodiscard]] TaskGraph read_moe_layer_workload(JsonReader section, const std::filesystem::path& directory,
                                                 const ClusterSpec& cluster);
 

@@ -44,6 +44,12 @@ constexpr Field kSpeculationFields[] = {
     fields::time<&serving::Speculation::draft>("draft", "us", "To propose one, for the whole batch.").or_else("0"),
 };
 constexpr fields::Section kSpeculation{kSpeculationFields};
+std::vector<std::string> scheduler_words(const Registries& known) {
+  std::vector<std::string> names;
+  for (const SchedulerFactory& factory : known.schedulers.all()) names.push_back(factory.name);
+  return names;
+}
+
 constexpr Field kEngineFields[] = {
     fields::count<&ServedEngine::spec, &EngineSpec::max_sequences>("max_sequences", 1, 1e6, "Requests that run at once.")
         .or_else("256"),
@@ -82,6 +88,15 @@ constexpr Field kEngineFields[] = {
         .or_else("none gives way"),
     fields::part<kSpeculation, &ServedEngine::spec, &EngineSpec::speculation>("speculation", "Drafts that a step verifies.")
         .or_else("none"),
+    fields::own(
+        "scheduler", fields::text_shape(scheduler_words),
+        [](const Reading& at) {
+          const SchedulerRegistry* const known = context_of<ServingContext>(at).schedulers;
+          if (known == nullptr) at.value.fail("is of engines that serve requests", "remove it");
+          into<ServedEngine>(at).spec.policy = at.value.lookup([&](const std::string& word) { return known->make(word); });
+        },
+        "Decides the steps, in place of vLLM's rules: a name of `photonrail list schedulers`.")
+        .or_else("vLLM's rules"),
 };
 
 }  // namespace
@@ -331,6 +346,8 @@ void check_roles(const JsonReader& section, const std::vector<ServedPool>& pools
 EngineSpec engine_of(const JsonReader& section, const ServedPool& pool, const serving::ServedModel& served,
                      const GpuSpec& gpu) {
   EngineSpec spec = pool.engine.spec;
+  if (!spec.leaves_rules_to_policy())
+    section.fail("has engines whose rules the scheduler " + spec.policy->name() + " takes over", serving::kRulesOfPolicies);
   const double block = served.kv_per_gpu() * spec.block_tokens / served.stages;
   if (block <= 0.0) section.fail_at("model", "has no attention, whose KV blocks hold", "serve a model with attention");
   if (pool.engine.swap_rate.bytes_per_second > 0.0)
@@ -466,9 +483,10 @@ void check_search(const JsonReader& section, const ServingSpec& spec) {
 
 }  // namespace
 
-Workload read_serving(const JsonReader& section, const std::filesystem::path& directory, const ClusterSpec& cluster) {
+Workload read_serving(const JsonReader& section, const std::filesystem::path& directory, const ClusterSpec& cluster,
+                      const SchedulerRegistry& known) {
   ServingFile file;
-  const ServingContext context(directory, cluster);
+  const ServingContext context(directory, cluster, &known);
   JsonReader reader = section;
   fields::read_open(reader, kServingSection, &file, &context);
   const auto times = reader.optional("times");

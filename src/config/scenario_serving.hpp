@@ -16,8 +16,10 @@ extern const fields::Section kServedRequestsSection;
 
 /// The values that lines of the tables take from the caller.
 struct ServingContext : FileContext {
-  ServingContext(const std::filesystem::path& folder, const ClusterSpec& of_job) : FileContext(folder), cluster(of_job) {}
+  ServingContext(const std::filesystem::path& folder, const ClusterSpec& of_job, const SchedulerRegistry* names = nullptr)
+      : FileContext(folder), cluster(of_job), schedulers(names) {}
   const ClusterSpec& cluster;
+  const SchedulerRegistry* schedulers;  ///< null: engines have no scheduler of their own
 };
 
 /// An engine as the file has it: its blocks may follow from its memory.

@@ -98,6 +98,8 @@ constexpr Field kWorkloadFields[] = {
     fields::known("collective", fields::object_shape(kCollectiveSection), "One collective."),
     fields::known("moe_layer", fields::object_shape(kMoeLayerSection),
                   "Forward passes through layers of a mixture of experts, all ranks one expert-parallel group."),
+    fields::known("agent", fields::object_shape(kAgentSection),
+                  "Decides while the run goes on; the job beside it, where there is one, is the step that it launches."),
     fields::known("serving", fields::object_shape(kServingSection), "Requests that engines serve."),
     fields::known("rl", fields::object_shape(kRlSection),
                   "Reinforcement learning: engines generate, training ranks train, and weights go back to the engines."),
@@ -124,38 +126,57 @@ void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cl
                     "set /cluster/servers to " + std::to_string(servers) + ", or use fewer ranks");
 }
 
+namespace {
+
+// The keys of the workload that are jobs.
+constexpr const char* kJobKeys[] = {"chakra", "kineto", "training", "collective", "moe_layer", "serving", "rl", "graph"};
+
+std::vector<std::string> jobs_of(const JsonReader& section) {
+  std::vector<std::string> there;
+  for (const char* key : kJobKeys) {
+    if (section.json().contains(key)) there.emplace_back(key);
+  }
+  return there;
+}
+
+}  // namespace
+
 Workload read_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
-                       const Placement& placement, CollectiveSpec& collectives, const CollectiveRegistry& known,
+                       const Placement& placement, CollectiveSpec& collectives, const Registries& known,
                        GraphCache* graphs) {
   fields::read(section, kWorkloadSection, nullptr);  // the checkpoint is read when the job is placed: read_checkpoint()
-  const auto chakra = section.optional("chakra");
-  const auto kineto = section.optional("kineto");
-  const auto training = section.optional("training");
-  const auto collective = section.optional("collective");
-  const auto moe_layer = section.optional("moe_layer");
-  const auto serving = section.optional("serving");
-  const auto rl = section.optional("rl");
-  const auto graph = section.optional("graph");
-  if (chakra.has_value() + kineto.has_value() + training.has_value() + collective.has_value() + moe_layer.has_value() +
-          serving.has_value() + rl.has_value() + graph.has_value() !=
-      1) {
+  const std::vector<std::string> jobs = jobs_of(section);
+  const auto agent = section.optional("agent");
+  if (jobs.size() > 1 || (jobs.empty() && !agent)) {
     section.fail(
         "needs exactly one of \"chakra\", \"kineto\", \"training\", \"collective\", \"moe_layer\", \"serving\", \"rl\", "
-        "\"graph\"");
+        "\"graph\"",
+        agent ? "" : "or an \"agent\", with or without one of them");
   }
-  if (training) return read_training(*training, directory, cluster, placement);
-  if (collective) return {read_collective_workload(*collective, directory, cluster, collectives, known), false};
-  if (moe_layer) return {read_moe_layer_workload(*moe_layer, directory, cluster), false};
-  if (serving) return read_serving(*serving, directory, cluster);
-  if (rl) return read_rl(*rl, directory, cluster);
-  const auto from_files = [&] {
-    return chakra   ? read_chakra_workload(*chakra, directory)
-           : kineto ? read_kineto_workload(*kineto, directory)
-                    : read_graph_workload(*graph, directory);
+  const std::string kind = jobs.empty() ? "" : jobs.front();
+  if (agent && (kind == "serving" || kind == "rl"))
+    agent->fail("cannot stand beside \"" + kind + "\", which has an agent of its own", "remove one of them");
+  if (agent && section.json().contains("checkpoint"))
+    section.fail_at("checkpoint", "is of a job that repeats its step, and an agent launches it", "remove it");
+  const auto of_job = [&]() -> Workload {
+    const JsonReader job = section.child(kind);
+    if (kind == "training") return read_training(job, directory, cluster, placement);
+    if (kind == "collective")
+      return {read_collective_workload(job, directory, cluster, collectives, known.collectives), false};
+    if (kind == "moe_layer") return {read_moe_layer_workload(job, directory, cluster), false};
+    if (kind == "serving") return read_serving(job, directory, cluster, known.schedulers);
+    if (kind == "rl") return read_rl(job, directory, cluster);
+    const auto from_files = [&] {
+      return kind == "chakra"   ? read_chakra_workload(job, directory)
+             : kind == "kineto" ? read_kineto_workload(job, directory)
+                                : read_graph_workload(job, directory);
+    };
+    Workload read{graphs != nullptr ? graphs->get(kind + job.json().dump(), from_files) : from_files(), false};
+    check_fit(job.pointer(), read.graph.ranks(), cluster);
+    return read;
   };
-  Workload read{graphs != nullptr ? graphs->get(section.json().dump(), from_files) : from_files(), false};
-  check_fit((chakra ? *chakra : kineto ? *kineto : *graph).pointer(), read.graph.ranks(), cluster);
-  return read;
+  if (!agent) return of_job();
+  return read_agent(*agent, cluster, known.agents, kind.empty() ? std::nullopt : std::optional(of_job()));
 }
 
 }  // namespace photonrail::config

@@ -50,6 +50,7 @@ extern const Section kCollectiveSection;  ///< "workload/collective"
 extern const Section kMoeTrafficSection;  ///< how the tokens of a mixture of experts move
 extern const Section kMoeSection;         ///< ... with the sizes of its layer
 extern const Section kMoeLayerSection;
+extern const Section kAgentSection;  ///< "workload/agent"
 extern const Section kServingSection;
 extern const Section kServedEngineSection;  ///< "workload/serving/engine"
 extern const Section kRefitSection;         ///< "workload/collective/refit"

@@ -1,5 +1,6 @@
 #include "photonrail/control/parameter.hpp"
 
+#include "control/complete_parameters.hpp"
 #include "core/field.hpp"
 #include "core/printed.hpp"
 #include "photonrail/controller.hpp"
@@ -108,20 +109,28 @@ ControllerSpec ControllerFactory::with_words(ControllerSpec spec) const {
 
 ControllerSpec ControllerFactory::complete(const ControllerSpec& spec) const {
   ControllerSpec complete = spec;
+  complete.parameters =
+      control::complete_parameters(parameters, spec.parameters, "the " + name + " controller", "controller.parameters.*");
+  return complete;
+}
+
+ParameterValues control::complete_parameters(const std::vector<ControllerParameter>& parameters,
+                                             const ParameterValues& values, const std::string& owner,
+                                             std::string_view pattern) {
+  ParameterValues complete = values;
   std::vector<std::string> known;
   for (const ControllerParameter& parameter : parameters) {
     known.push_back(parameter.key);
-    if (!spec.parameters.has(parameter.key)) {
-      complete.parameters.set(parameter.key, parameter.initial);
+    if (!values.has(parameter.key)) {
+      complete.set(parameter.key, parameter.initial);
       continue;
     }
-    const std::string problem = parameter.problem(spec.parameters.all().at(parameter.key));
-    if (!problem.empty())
-      throw core::FieldError(core::named_field("controller.parameters.*", parameter.key), problem, parameter.summary);
+    const std::string problem = parameter.problem(values.all().at(parameter.key));
+    if (!problem.empty()) throw core::FieldError(core::named_field(pattern, parameter.key), problem, parameter.summary);
   }
-  for (const auto& [key, value] : spec.parameters.all()) {
+  for (const auto& [key, value] : values.all()) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    throw core::FieldError(core::named_field("controller.parameters.*", key), "the " + name + " controller has no such key",
+    throw core::FieldError(core::named_field(pattern, key), owner + " has no such key",
                            known.empty() ? "it has none" : suggest(key, known));
   }
   return complete;

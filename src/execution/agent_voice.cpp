@@ -43,6 +43,8 @@ void AgentVoice::tell(const WorkEvent& event) {
     throw;
   } catch (const std::exception& error) {
     fail_workload("its agent failed at " + now + ": " + error.what());
+  } catch (...) {
+    fail_workload("its agent threw something that is no std::exception at " + now);
   }
 }
 

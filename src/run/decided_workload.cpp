@@ -60,6 +60,9 @@ std::optional<Scenario> with_known_future(const Scenario& scenario, const Worklo
                                          std::to_string(future->graph == nullptr ? 0 : future->graph->ranks()) +
                                          " ranks, and the job has " + std::to_string(scenario.gpu_of_rank.size()));
   }
+  if (scenario.run.iterations != 1) {
+    throw FieldError(field("run.iterations"), "has no effect: the agent says how often its step runs", "remove it");
+  }
   Scenario fixed = scenario;
   fixed.workload = nullptr;
   fixed.graph = *future->graph;

@@ -76,13 +76,11 @@ Scenario with_scheduler(const Scenario& scenario, std::shared_ptr<const Scheduli
   if (served == nullptr) throw ConfigError(scenario.name, "serves no requests that a scheduler could order");
   serving::ServingSpec spec = served->spec();
   for (serving::PoolSpec& pool : spec.pools) {
-    serving::EngineSpec& engine = pool.engine;
-    if (engine.speculation.drafts > 0 || engine.slice_tokens > 0 || engine.order != serving::QueueOrder::kArrival ||
-        engine.admission != serving::Admission::kFirstChunk) {
+    pool.engine.policy = policy;
+    if (!pool.engine.leaves_rules_to_policy()) {
       throw ConfigError(scenario.name, "has engines whose rules the scheduler " + policy->name() + " takes over",
-                        "remove speculation, slice_tokens, order and admission");
+                        serving::kRulesOfPolicies);
     }
-    engine.policy = policy;
   }
   Scenario changed = scenario;
   changed.workload = std::make_shared<run::ServedWorkload>(std::move(spec));

@@ -51,6 +51,13 @@ struct EngineSpec {
   QueueOrder order = QueueOrder::kArrival;
   Speculation speculation{};
   std::shared_ptr<const SchedulingPolicy> policy{};  ///< decides steps in place of vLLM's rules
+
+  /// False: it has a policy, and beside it rules that a policy takes over.
+  [[nodiscard]] bool leaves_rules_to_policy() const {
+    return policy == nullptr || (speculation.drafts == 0 && slice_tokens == 0 && order == QueueOrder::kArrival &&
+                                 admission == Admission::kFirstChunk);
+  }
 };
+inline constexpr const char* kRulesOfPolicies = "remove speculation, slice_tokens, order and admission";
 
 }  // namespace photonrail::serving

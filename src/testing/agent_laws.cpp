@@ -179,6 +179,29 @@ std::string agent_problem(const Workload& workload, Scenario scenario) {
   return second.history == first.history ? "" : "the second run had another history";
 }
 
+std::string fuzz_agent(const Workload& workload, std::size_t ranks, std::uint32_t cases, std::uint64_t seed) {
+  for (std::uint32_t c = 0; c < cases; ++c) {
+    RandomStream draw(seed + c, "clusters of agents");
+    std::vector<std::uint32_t> sizes;
+    for (std::uint32_t size = 1; size <= 8 && size <= ranks; ++size) {
+      if (ranks % size == 0) sizes.push_back(size);
+    }
+    const std::uint32_t gpus = sizes[draw.below(sizes.size())];
+    TinyJob job(ranks, gpus);
+    if (const char* const policies[] = {"", "lru", "max_weight", "opus"}; const auto chosen = draw.below(4)) {
+      job.optical(Duration{static_cast<std::int64_t>(draw.below(2'000)) * 1'000'000}, policies[chosen]);
+    }
+    job.build();
+    job.scenario.cluster.nic.latency = Duration{static_cast<std::int64_t>(draw.below(5)) * 1'000'000};
+    job.scenario.run.seed = seed + c;
+    const std::string problem = agent_problem(workload, job.scenario);
+    if (problem.empty()) continue;
+    return "case " + std::to_string(c) + ", servers of " + std::to_string(gpus) + " GPUs, " + job.scenario.controller.name +
+           ": " + problem;
+  }
+  return {};
+}
+
 std::unique_ptr<Workload> random_workload(std::uint64_t seed, std::uint32_t launches) {
   return std::make_unique<RandomWorkload>(seed, launches);
 }

@@ -62,7 +62,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"workload/moe.hpp", "workload"}, {"workload/moe_layer.hpp", "workload"}, {"workload/pipeline.hpp", "workload"},
       {"workload/checkpoint.hpp", "workload"}, {"workload/agent.hpp", "workload"}, {"workload/agents.hpp", "workload"},
       {"workload/operators.hpp", "workload"}, {"workload/training_operators.hpp", "workload"},
-      {"workload/serving.hpp", "serving"}, {"workload/scheduling.hpp", "serving"}, {"workload/rl.hpp", "rl"},
+      {"workload/registry.hpp", "run"}, {"workload/serving.hpp", "serving"}, {"workload/scheduling.hpp", "serving"}, {"workload/rl.hpp", "rl"},
       {"controller.hpp", "control"}, {"fabric_view.hpp", "control"}, {"control/control_plane.hpp", "control"},
       {"control/decision.hpp", "control"}, {"control/needs.hpp", "control"}, {"control/parameter.hpp", "control"},
       {"control/requests_by_port.hpp", "control"},
@@ -97,7 +97,7 @@ inline bool is_for_the_command(std::string_view header) {
       "report/explanation.hpp",    "report/run_json.hpp",           "json/json.hpp",
       "formats/chakra/files.hpp",  "formats/kineto/files.hpp",      "core/counted.hpp",
       "report/serving_report.hpp", "run/rate_search.hpp",           "run/served_workload.hpp",
-      "report/replace_file.hpp"};
+      "report/replace_file.hpp",   "core/guarded.hpp"};
   return std::find(std::begin(kHeaders), std::end(kHeaders), header) != std::end(kHeaders);
 }
 

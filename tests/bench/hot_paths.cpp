@@ -1,4 +1,4 @@
-// Eleven hot paths, each a fixed amount of work on one thread, for counting instructions. Preparation of the work is
+// Thirteen hot paths, each a fixed amount of work on one thread, for counting instructions. Preparation of the work is
 // outside of run_hot_path(), so that the count is of the path alone.
 #include "bench/jobs.hpp"
 #include "bench/loads.hpp"
@@ -102,6 +102,12 @@ std::uint64_t count_tiers_of_one() {
   return run_hot_path([&scenario] { return simulate(scenario).engine.sends; });
 }
 
+std::uint64_t count_launches(bool circuits) {
+  LaunchAfterLaunch agent(8, 2000);
+  const Scenario scenario = idle_ranks(circuits, Fidelity::kStream);
+  return run_hot_path([&] { return simulate(scenario, agent).launches[0].count; });
+}
+
 // Each path, and how much work it must have done: a path that did something else was not measured.
 struct HotPath {
   std::string_view name;
@@ -119,6 +125,8 @@ constexpr HotPath kHotPaths[] = {
     {"ep", count_ep, 0},
     {"cp", count_cp, 0},
     {"tiers_of_one", count_tiers_of_one, 0},
+    {"launches", [] { return count_launches(false); }, 2000},
+    {"launches_on_circuits", [] { return count_launches(true); }, 2000},
     {"quickstart", count_quickstart, 0},  // any number of sends: the scenario may change, and the count with it
 };
 

@@ -6,9 +6,11 @@
 #include "photonrail/core/random.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/training.hpp"
+#include "photonrail/workload/agent.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,6 +54,38 @@ inline Scenario collective_job(CollectiveOp op, std::uint32_t ranks, Bytes size,
 /// 1 GiB by ring.
 inline Scenario ring_all_reduce(std::uint32_t ranks, Fidelity fidelity, std::uint32_t chunks = 1) {
   return collective_job(CollectiveOp::kAllReduce, ranks, Bytes{1 << 30}, fidelity, chunks);
+}
+
+/// Launches a step of 1 MiB, summed up among all ranks, one after another.
+class LaunchAfterLaunch final : public WorkloadAgent {
+ public:
+  LaunchAfterLaunch(std::uint32_t ranks, std::uint32_t launches) : left_(launches) {
+    step_.graph = std::make_shared<const TaskGraph>(
+        collective_job(CollectiveOp::kAllReduce, ranks, Bytes{1 << 20}, Fidelity::kExact).graph);
+    for (std::uint32_t r = 0; r < ranks; ++r) step_.ranks.emplace_back(r);
+  }
+  void on(const WorkEvent&, WorkSink& sink) override {
+    if (left_ == 0) return;
+    --left_;
+    static_cast<void>(sink.launch(step_));
+  }
+  [[nodiscard]] bool finished() const override { return left_ == 0; }
+
+ private:
+  Fragment step_;
+  std::uint32_t left_;
+};
+
+/// Eight idle ranks, one a server, on electrical rails or on circuits under lru.
+inline Scenario idle_ranks(bool circuits, Fidelity fidelity) {
+  Scenario scenario = collective_job(CollectiveOp::kAllReduce, 8, Bytes{1}, fidelity);
+  scenario.graph = idle_graph(8);
+  if (circuits) {
+    scenario.cluster.rail.kind = RailKind::kOptical;
+    scenario.cluster.rail.optical.reconfiguration = DelayDistribution::constant(Duration{1'000'000'000});
+    scenario.controller.name = "lru";
+  }
+  return scenario;
 }
 
 /// A row and a column all-reduce in turn, `rounds` times each, on side x side ranks, with a random computation before

@@ -77,6 +77,27 @@ BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, rotor, "rotor")
 // The bound of them all.
 BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, oracle, "oracle")->ArgName("ranks")->Arg(128)->Unit(benchmark::kMillisecond);
 
+// An item is a launch of one all-reduce among eight ranks.
+void scenario_launches(benchmark::State& state, bool circuits, Fidelity fidelity) {
+  const Scenario scenario = idle_ranks(circuits, fidelity);
+  std::uint64_t launches = 0;
+  for (auto _ : state) {
+    LaunchAfterLaunch agent(8, argument(state));
+    launches += simulate(scenario, agent).launches[0].count;
+  }
+  report(state, launches);
+}
+BENCHMARK_CAPTURE(scenario_launches, electrical_exact, false, Fidelity::kExact)
+    ->Arg(1'000'000)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(scenario_launches, electrical_stream, false, Fidelity::kStream)
+    ->Arg(1'000'000)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(scenario_launches, circuits_exact, true, Fidelity::kExact)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(scenario_launches, circuits_stream, true, Fidelity::kStream)
+    ->Arg(1'000'000)
+    ->Unit(benchmark::kMillisecond);
+
 // All messages at one instant, through the solver.
 void scenario_all_to_all_at_once(benchmark::State& state) {
   Scenario scenario = collective_job(CollectiveOp::kAllToAll, argument(state), Bytes{1 << 28}, Fidelity::kExact);

@@ -143,6 +143,56 @@ TEST_F(Plugin, WhatAControllerDoesWrongNamesItAndItsPlugin) {
   fails("endless", "--decision-limit 0.1", "asleep", "one decision takes more than 1 s by the clock on the wall");
 }
 
+TEST_F(Plugin, AnAgentAndASchedulerAreKnownByName) {
+  fs::copy_file(fs::path(PHOTONRAIL_SOURCE_DIR) / "docs/examples/my_agent.json", folder_ / "my_agent.json");
+  EXPECT_THAT(run(with("my_agent") + "list agents").out, HasSubstr("adaptive_batch"));
+  EXPECT_THAT(run(with("my_agent") + "list schedulers").out, HasSubstr("one_at_a_time"));
+  EXPECT_EQ(run(with("my_agent") + "validate my_agent.json").status, 0);
+  // As docs/examples/adaptive_batch.cpp: 100 samples of 1 ms, and 8 all-reduces of 100 MB among four, 3 ms each.
+  const Outcome done = run(with("my_agent") + "run my_agent.json --out out");
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_DOUBLE_EQ(result("out/result.json")["makespan_s"].get<double>(), 0.124);
+  EXPECT_THAT(run("run my_agent.json").err, HasSubstr("/workload/agent/name: unknown agent \"adaptive_batch\""));
+  fs::copy_file(fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/serving/quickstart.json", folder_ / "served.json");
+  const std::string served =
+      "run served.json --set /workload/serving/requests/count=100 --set /workload/serving/engine/scheduler=";
+  EXPECT_EQ(run(with("my_agent") + served + "one_at_a_time").status, 0);
+  EXPECT_THAT(run(served + "one_at_a_time").err, HasSubstr("/workload/serving/engine/scheduler: unknown scheduler"));
+}
+
+TEST_F(Plugin, WhatAnAgentDoesWrongNamesItAndItsPlugin) {
+  fs::copy_file(fs::path(PHOTONRAIL_SOURCE_DIR) / "docs/examples/my_agent.json", folder_ / "wrong.json");
+  const auto fails = [&](const std::string& name, int status, const std::string& why, const std::string& options = "") {
+    const Outcome outcome = run(with("wrong_agents") + options + " run wrong.json --set /workload/agent='{\"name\": \"" +
+                                name + "\", \"most_events\": 1000}'");
+    EXPECT_EQ(outcome.status, status) << name;
+    EXPECT_THAT(outcome.err, HasSubstr(why)) << name;
+  };
+  const std::string of = "wrong_agents.so: agent ";
+  fails("null", 2, of + "\"null\": AgentFactory::make returned no agent");
+  fails("unmade", 2, of + "\"unmade\": AgentFactory::make failed: no licence today");
+  fails("throws", 2, of + "\"throws\": on() failed: no such thing");
+  fails("throws_a_number", 2, of + "\"throws_a_number\": on() threw something that is no std::exception");
+  fails("endless", 2, of + "\"endless\": one decision takes more than 0.2 s of the processor; on() must end",
+        "--decision-limit 0.2");
+  fails("strange_rank", 2, "launches something on rank 4, which its job does not have (it has 4 ranks)");
+  fails("never_ends", 3, "the agent never_ends was told of 1000 events");
+  fails("idle", 3, "waits for Godot");
+}
+
+TEST_F(Plugin, WhatASchedulerDoesWrongNamesItAndItsPlugin) {
+  fs::copy_file(fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/serving/quickstart.json", folder_ / "served.json");
+  const auto fails = [&](const std::string& name, const std::string& why) {
+    const Outcome outcome = run(with("wrong_agents") + "--decision-limit 0.2 run served.json " +
+                                "--set /workload/serving/engine/scheduler=" + name);
+    EXPECT_EQ(outcome.status, 2) << name;
+    EXPECT_THAT(outcome.err, HasSubstr("wrong_agents.so: scheduler \"" + name + "\": " + why));
+  };
+  fails("null", "SchedulerFactory::make returned no scheduler");
+  fails("wrong", "decide() threw something that is no std::exception");
+  fails("endless", "one decision takes more than 0.2 s of the processor; decide() must end");
+}
+
 TEST_F(Plugin, ALibraryThatIsCutOffIsNotLoaded) {
   fs::copy_file(library("oldest_first"), folder_ / "cut.so");
   fs::permissions(folder_ / "cut.so", fs::perms::owner_all);

@@ -77,7 +77,7 @@ void add_said_in_scenarios(const Words& wanted, Words& said) {
 // What is served and learned is drawn in a family of its own.
 void add_said_by_agents(const Words& wanted, Words& said) {
   const auto is_of_agents = [](const std::string& word) {
-    return word.starts_with("/workload/serving") || word.starts_with("/workload/rl");
+    return word.starts_with("/workload/serving") || word.starts_with("/workload/rl") || word.starts_with("/workload/agent");
   };
   const auto is_done = [&](const std::string& word) { return !is_of_agents(word) || said.contains(word); };
   for (std::uint64_t number = 1; number <= 10'000 && !std::all_of(wanted.begin(), wanted.end(), is_done); ++number) {

@@ -1,5 +1,5 @@
-// Worlds whose work is decided while they run: served requests, reinforcement learning, and an agent that launches what its
-// dice say ("agents", which the judge takes out of the file). All else is that of an ordinary world.
+// Worlds whose work is decided while they run: served requests, reinforcement learning, agents by name, and an agent that
+// launches what its dice say ("agents", which the judge takes out of the file). All else is that of an ordinary world.
 #include "photonrail/control/needs.hpp"
 #include "photonrail/controller.hpp"
 #include "worlds/family.hpp"
@@ -72,6 +72,7 @@ constexpr Option kOfEngines[] = {
     {"preemption", "/engine", "preemption", R"(["recompute", "swap"])", 3},
     {"swap", "/engine", "swap_gb_per_s", "[1, 20]", 1, "preemption=swap"},
     {"admission", "/engine", "admission", R"(["first_chunk", "prompt", "prompt_and_output"])", 3},
+    {"scheduler", "/engine", "scheduler", R"(["shortest_first"])", 8},
     {"order of requests", "/engine", "order", R"(["arrival", "priority", "shortest"])", 3},
     {"speculation", "/engine", "speculation",
      R"([{"drafts": 3, "acceptance": 0.7}, {"drafts": 1, "acceptance": 0}, {"drafts": 2, "acceptance": 1, "draft_us": 2}])",
@@ -248,6 +249,30 @@ Json draw_rl(std::uint64_t seed, Dice& dice, std::uint32_t gpus) {
   return rl;
 }
 
+// ---- Agents by name, with a step of their own.
+
+Json draw_named(Dice& dice, std::uint32_t gpus) {
+  Json workload{{"collective",
+                 {{"op", dice.pick<std::string>({"all_reduce", "all_gather", "all_to_all", "reduce_scatter"})},
+                  {"bytes", dice.pick<std::uint64_t>({1, 1000, 3'000'000})},
+                  {"ranks", dice.from_to(2, gpus)}}}};
+  Json& agent = workload["agent"];
+  if (dice.one_in(3)) {
+    agent = {{"name", "repeat"}};
+  } else if (agent = {{"name", "arrivals"}}; dice.one_in(2)) {
+    agent["at_s"] = dice.pick<Json>({Json::array({0, 0, 1e-5, 2e-5}), Json::array({0.001})});
+  } else {
+    agent["jobs"] = dice.pick<std::uint32_t>({1, 5, 20});
+    agent["per_s"] = dice.pick<double>({100, 20'000, 1e6});
+  }
+  if (dice.one_in(2)) agent["steps"] = dice.from_to(1, 4);
+  if (agent["name"] == "arrivals" && dice.one_in(3)) agent["ranks"] = dice.from_to(2, gpus);
+  if (agent["name"] == "arrivals" && dice.one_in(2))
+    agent["placement"] = dice.pick<std::string>({"lowest_ranks", "whole_servers"});
+  if (dice.one_in(6)) agent["most_events"] = 1'000'000;
+  return workload;
+}
+
 // ---- What is around them.
 
 bool may_be_decided(const Json& controller, std::uint32_t ports) {
@@ -283,8 +308,10 @@ void draw_job_of_agent(Dice& dice, const JobOfAgent& of) {
   const std::uint32_t gpus = extent.gpus();
   if (kind < 4 || gpus < 2) {
     job["workload"] = {{"serving", draw_serving(seed, dice, extent)}};
-  } else if (kind < 7) {
+  } else if (kind < 6) {
     job["workload"] = {{"rl", draw_rl(seed, dice, gpus)}};
+  } else if (kind < 8) {
+    job["workload"] = draw_named(dice, gpus);
   } else {
     job["workload"] = {{"collective", {{"op", "barrier"}, {"ranks", dice.from_to(2, gpus)}}}};
   }

@@ -63,8 +63,9 @@ Duration slack_of(const World& world, const Outcome& a, const Outcome& b) {
 bool sends_by_the_clock(const Json& scenario) {
   const std::string text = scenario.dump();
   return scenario.contains("agents") &&
-         (text.find("\"barrier\"") != std::string::npos || text.find("\"max_waiting\"") != std::string::npos ||
-          text.find("\"horizon_us\"") != std::string::npos || text.find("\"async\"") != std::string::npos);
+         (text.find("\"agent\"") != std::string::npos || text.find("\"barrier\"") != std::string::npos ||
+          text.find("\"max_waiting\"") != std::string::npos || text.find("\"horizon_us\"") != std::string::npos ||
+          text.find("\"async\"") != std::string::npos);
 }
 
 LawAnswer same_bytes_at_both_fidelities(const World& world, const Outcome& first, Verdict& verdict) {

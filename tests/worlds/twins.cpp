@@ -194,7 +194,8 @@ std::optional<Json> with_unused_server(const Json& scenario) {
 
 bool is_decided(const Json& scenario) {
   const auto decides = [](const Json& job) {
-    return job.contains("/workload/serving"_json_pointer) || job.contains("/workload/rl"_json_pointer);
+    return job.contains("/workload/serving"_json_pointer) || job.contains("/workload/rl"_json_pointer) ||
+           job.contains("/workload/agent"_json_pointer);
   };
   if (scenario.contains("agents") || decides(scenario)) return true;
   return scenario.contains("jobs") && std::any_of(scenario["jobs"].begin(), scenario["jobs"].end(), decides);

@@ -14,7 +14,7 @@
 #include "rows.hpp"
 #include "serve.hpp"
 #include "stop.hpp"
-#include "watched_policy.hpp"
+#include "watch.hpp"
 #include "work_limit.hpp"
 
 #include <malloc.h>

@@ -21,17 +21,31 @@ std::string whole(double value, const char* unit) { return std::to_string(std::l
 
 std::string unless_zero(double value, const std::string& text) { return value == 0.0 ? "-" : text; }
 
+std::string keys_of(const std::vector<ControllerParameter>& parameters) {
+  std::string keys;
+  for (const ControllerParameter& parameter : parameters) keys += (keys.empty() ? " [" : ", ") + parameter.describe();
+  return keys.empty() ? keys : keys + "]";
+}
+
 Rows controllers(const Registries& known) {
   Rows rows;
   for (const ControllerFactory& factory : known.controllers.all()) {
-    std::string keys;
-    for (const ControllerParameter& parameter : factory.parameters) {
-      keys += (keys.empty() ? " [" : ", ") + parameter.describe();
-    }
     const std::string claims = factory.claims.describe();
-    rows.push_back(
-        {factory.name, factory.summary + keys + (keys.empty() ? "" : "]") + (claims.empty() ? "" : "; " + claims)});
+    rows.push_back({factory.name, factory.summary + keys_of(factory.parameters) + (claims.empty() ? "" : "; " + claims)});
   }
+  return rows;
+}
+
+Rows agents(const Registries& known) {
+  Rows rows;
+  for (const AgentFactory& factory : known.agents.all())
+    rows.push_back({factory.name, factory.summary + keys_of(factory.parameters)});
+  return rows;
+}
+
+Rows schedulers(const Registries& known) {
+  Rows rows;
+  for (const SchedulerFactory& factory : known.schedulers.all()) rows.push_back({factory.name, factory.summary});
   return rows;
 }
 
@@ -107,8 +121,9 @@ using Table = std::pair<std::string, Rows (*)(const Registries&)>;
 
 const std::vector<Table>& tables() {
   static const std::vector<Table> kTables{
-      {"controllers", controllers}, {"collectives", collectives}, {"models", models},        {"gpus", gpus},
-      {"switches", switches},       {"schedules", schedules},     {"catalogues", catalogues}};
+      {"controllers", controllers}, {"collectives", collectives}, {"models", models},         {"gpus", gpus},
+      {"switches", switches},       {"schedules", schedules},     {"catalogues", catalogues}, {"agents", agents},
+      {"schedulers", schedulers}};
   return kTables;
 }
 

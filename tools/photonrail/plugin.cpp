@@ -2,7 +2,7 @@
 
 #include "photonrail/error.hpp"
 #include "plugin.hpp"
-#include "watched_policy.hpp"
+#include "watched_parts.hpp"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -92,18 +92,19 @@ class Borrowed : public CollectiveAlgorithm {
   const CollectiveAlgorithm* algorithm_;
 };
 
-// Those of the plug-in are the ones that were not there before.
-void watch_policies(Registries& known, const ControllerRegistry& before, const std::string& where) {
-  ControllerRegistry all;
-  for (const ControllerFactory& factory : known.controllers.all())
-    all.add(before.knows(factory.name) ? factory : watched(factory, where));
-  known.controllers = std::move(all);
+// Those of the plug-in are behind the ones that were there before.
+template <class Registry>
+void watch_new(Registry& registry, std::size_t before, const std::string& where) {
+  Registry all{};
+  for (std::size_t i = 0; i < registry.all().size(); ++i)
+    all.add(i < before ? registry.all()[i] : watched(registry.all()[i], where));
+  registry = std::move(all);
 }
 
 }  // namespace
 
 Registries extendable(const Registries& known) {
-  Registries all{CollectiveRegistry{}, known.controllers};
+  Registries all{CollectiveRegistry{}, known.controllers, known.agents, known.schedulers};
   for (const auto& algorithm : known.collectives.all()) all.collectives.add(std::make_unique<Borrowed>(*algorithm));
   return all;
 }
@@ -120,7 +121,9 @@ std::filesystem::path load_plugin(const std::filesystem::path& file, Registries&
   plugin::Call call;
   plugin::set_interface(call.command);
   call.registries = &known;
-  const ControllerRegistry before = known.controllers;
+  const std::size_t controllers = known.controllers.all().size();
+  const std::size_t agents = known.agents.all().size();
+  const std::size_t schedulers = known.schedulers.all().size();
   entry(&call);
   if (call.version_differs != 0) {
     throw ConfigError(where, "was built for another version: " + std::string(call.plugin) + "; this is " + call.command,
@@ -128,9 +131,11 @@ std::filesystem::path load_plugin(const std::filesystem::path& file, Registries&
   }
   if (call.problem[0] != '\0') {
     throw ConfigError(where, "failed to register its names: " + std::string(call.problem),
-                      "each name once, and none of `photonrail list controllers` and `list collectives`");
+                      "each name once, and none that `photonrail list` has already");
   }
-  watch_policies(known, before, where);
+  watch_new(known.controllers, controllers, where);
+  watch_new(known.agents, agents, where);
+  watch_new(known.schedulers, schedulers, where);
   return path;
 }
 

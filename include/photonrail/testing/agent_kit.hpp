@@ -66,6 +66,11 @@ class AgentKit {
 /// history. The scenario's own graph and workload are replaced.
 [[nodiscard]] std::string agent_problem(const Workload& workload, Scenario scenario);
 
+/// The same on `cases` drawn clusters for a job of `ranks`: servers of several sizes, latencies, electrical rails, and
+/// circuits under policies that need no known schedule. Says the cluster, too.
+[[nodiscard]] std::string fuzz_agent(const Workload& workload, std::size_t ranks, std::uint32_t cases = 100,
+                                     std::uint64_t seed = 1);
+
 /// An agent that does everything at random, for whoever changes the kernel: launches of graphs and of tasks, ranks that
 /// enter late, timers, also for the present instant. It ends after `launches`.
 [[nodiscard]] std::unique_ptr<Workload> random_workload(std::uint64_t seed, std::uint32_t launches);

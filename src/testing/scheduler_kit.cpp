@@ -1,0 +1,93 @@
+#include "photonrail/testing/scheduler_kit.hpp"
+
+#include "photonrail/core/random.hpp"
+#include "photonrail/error.hpp"
+#include "serving/scheduler.hpp"
+
+#include <algorithm>
+
+#include <memory>
+#include <utility>
+
+namespace photonrail::testing {
+
+namespace {
+
+constexpr std::uint64_t kDrawnRequests = 40;
+constexpr std::uint64_t kMostSteps = 100'000;  // 40 requests of at most 180 tokens, of which one a step at least
+
+/// Asks twice, and compares.
+class AskedTwice final : public SchedulingPolicy {
+ public:
+  explicit AskedTwice(const SchedulingPolicy& inner) : inner_(inner) {}
+  [[nodiscard]] std::string name() const override { return inner_.name(); }
+  [[nodiscard]] StepDecision decide(const EngineView& view) const override {
+    StepDecision first = inner_.decide(view);
+    const StepDecision second = inner_.decide(view);
+    const auto same = [](const auto& a, const auto& b) {
+      return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                        [](const auto& x, const auto& y) { return x.request == y.request && x.tokens == y.tokens; });
+    };
+    if (first.preempt != second.preempt || !same(first.run, second.run) || !same(first.admit, second.admit))
+      throw ConfigError("", "the scheduler " + name() + " decides otherwise when it is shown the same view again");
+    return first;
+  }
+
+ private:
+  const SchedulingPolicy& inner_;
+};
+
+serving::EngineSpec drawn_engine(RandomStream& draw) {
+  serving::EngineSpec engine;
+  engine.block_tokens = 8;
+  engine.blocks = 30 + draw.below(70);
+  engine.token_budget = static_cast<std::uint32_t>(16 + draw.below(100));
+  engine.max_sequences = static_cast<std::uint32_t>(1 + draw.below(8));
+  engine.long_prefill = draw.below(3) == 0 ? 20 : 0;
+  engine.prefix_caching = draw.below(2) == 0;
+  return engine;
+}
+
+serving::Request drawn_request(std::uint64_t id, RandomStream& draw) {
+  serving::Request request;
+  request.id = request.content = id;
+  request.prompt = static_cast<std::uint32_t>(1 + draw.below(120));
+  request.output = static_cast<std::uint32_t>(1 + draw.below(60));
+  return request;
+}
+
+std::string problem_on(const serving::EngineSpec& engine, RandomStream& draw) {
+  serving::Scheduler scheduler(engine);
+  std::uint64_t came = 0;
+  for (std::uint64_t step = 1; came < kDrawnRequests || scheduler.has_work(); ++step) {
+    for (std::uint64_t n = draw.below(3); n > 0 && came < kDrawnRequests; --n) {
+      const serving::Request request = drawn_request(came++, draw);
+      if (scheduler.fits(request)) scheduler.enqueue(request);
+    }
+    if (!scheduler.has_work()) continue;
+    if (scheduler.next().empty()) return "nothing runs, and " + std::to_string(scheduler.waiting()) + " requests wait";
+    static_cast<void>(scheduler.finish(Time{Duration{static_cast<std::int64_t>(step) * 1'000'000}}));
+    if (step > kMostSteps) return "requests are not finished after " + std::to_string(kMostSteps) + " steps";
+  }
+  return scheduler.blocks().free() == scheduler.blocks().total() ? "" : "blocks of finished requests are not given back";
+}
+
+}  // namespace
+
+std::string scheduler_problem(const SchedulingPolicy& policy, std::uint32_t cases, std::uint64_t seed) {
+  const auto twice = std::make_shared<AskedTwice>(policy);
+  for (std::uint32_t c = 0; c < cases; ++c) {
+    RandomStream draw(seed + c, "schedulers");
+    serving::EngineSpec engine = drawn_engine(draw);
+    engine.policy = twice;
+    const std::string of_case = "case " + std::to_string(c) + ": ";
+    try {
+      if (const std::string problem = problem_on(engine, draw); !problem.empty()) return of_case + problem;
+    } catch (const std::exception& error) {
+      return of_case + error.what();
+    }
+  }
+  return {};
+}
+
+}  // namespace photonrail::testing

@@ -45,6 +45,10 @@ AgentFactory arrivals() {
       ControllerParameter::count("steps", 1, 1, 1'000'000, "Of a job, in a row."),
       ControllerParameter::word("placement", {"lowest_ranks", "whole_servers"}, "Which free ranks a job gets.")};
   factory.needs_step = factory.takes_times = factory.on_every_gpu = true;
+  factory.launches = [](const AgentSpec& spec) {
+    const double jobs = spec.times.empty() ? spec.parameters.number("jobs") : static_cast<double>(spec.times.size());
+    return jobs * spec.parameters.number("steps");
+  };
   factory.make = [](const AgentSpec& spec, std::size_t ranks, std::uint64_t seed) {
     if (spec.step->ranks() > ranks) {
       throw ConfigError(

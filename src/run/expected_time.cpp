@@ -4,6 +4,7 @@
 #include "control/decision_work.hpp"
 #include "folding/folding.hpp"
 #include "photonrail/workload/agent.hpp"
+#include "run/decided_workload.hpp"
 #include "run/equal_steps.hpp"
 #include "run/foldable.hpp"
 
@@ -236,6 +237,8 @@ WorkEstimate work_of_job(const Scenario& job, const Registries& registries, doub
 }  // namespace
 
 WorkEstimate expected_work(const Scenario& scenario, const Registries& registries, double close_look_s) {
+  if (const std::optional<Scenario> fixed = with_known_futures(scenario))
+    return expected_work(*fixed, registries, close_look_s);
   if (scenario.jobs.empty()) return work_of_job(scenario, registries, close_look_s);
   WorkEstimate sum;
   for (const Scenario& job : scenario.jobs)

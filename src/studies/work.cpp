@@ -20,6 +20,7 @@ std::string levers_of(const std::string& what) {
   if (what == run::kOperations) return "/run/iterations, /run/fidelity, fewer ranks";
   if (what == run::kCircuitsTurned) return "/controller/slot_us, /run/iterations";
   if (what == run::kRequests) return "/workload/serving/requests/count";
+  if (what == "launches") return "/workload/agent";
   if (what == run::kResponses) return "/workload/rl/steps, /workload/rl/prompts/count";
   return "/cluster/servers";
 }

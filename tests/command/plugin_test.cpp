@@ -188,7 +188,7 @@ TEST_F(Plugin, WhatASchedulerDoesWrongNamesItAndItsPlugin) {
     EXPECT_EQ(outcome.status, 2) << name;
     EXPECT_THAT(outcome.err, HasSubstr("wrong_agents.so: scheduler \"" + name + "\": " + why));
   };
-  fails("null", "SchedulerFactory::make returned no scheduler");
+  fails("none", "SchedulerFactory::make returned no scheduler");
   fails("wrong", "decide() threw something that is no std::exception");
   fails("endless", "one decision takes more than 0.2 s of the processor; decide() must end");
 }

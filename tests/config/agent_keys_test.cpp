@@ -2,6 +2,7 @@
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
+#include "run/expected_time.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -68,6 +69,17 @@ TEST(AgentKeys, JobsArriveAtARate) {
   EXPECT_NEAR(to_seconds(result.makespan), 2.0, 0.5);  // the 200th of a Poisson process: 2 s, and 0.14 of deviation
   EXPECT_EQ(result.makespan, run_agent(drawn).makespan);
   EXPECT_NE(result.makespan, run_agent(drawn, R"({"seed": 2})").makespan);
+}
+
+// 4,000 launches of two tasks: some milliseconds. Ten million jobs of a thousand steps: hours.
+TEST(AgentKeys, TheWorkIsKnownBefore) {
+  const auto seconds_of = [](const std::string& jobs, const std::string& steps) {
+    const std::string agent =
+        R"("agent": {"name": "arrivals", "per_s": 100, "jobs": )" + jobs + R"(, "steps": )" + steps + "}, ";
+    return run::expected_work(parse_scenario(agent_scenario(agent + kStepOfAgent), "."), Registries{}).seconds();
+  };
+  EXPECT_LT(seconds_of("400", "10"), 0.1);
+  EXPECT_GT(seconds_of("10000000", "1000"), 5'000.0);
 }
 
 TEST(AgentKeys, AJobOfSeveralMayHaveAnAgent) {

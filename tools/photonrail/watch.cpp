@@ -1,6 +1,5 @@
 #include "watch.hpp"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -34,6 +34,8 @@ struct AgentFactory {
   /// `spec` is complete(). `ranks`: of the job. Throws ConfigError for what cannot be.
   std::function<std::unique_ptr<WorkloadAgent>(const AgentSpec& spec, std::size_t ranks, std::uint64_t seed)> make;
   std::vector<ControllerParameter> parameters{};  ///< its own keys of the scenario
+  /// How often it will launch the step, about, for estimates of work. Null: not known.
+  std::function<double(const AgentSpec& spec)> launches{};
   bool needs_step = false;
   bool takes_times = false;
   bool on_every_gpu = false;  ///< the job has all GPUs where the scenario does not say its ranks, and not those of the step

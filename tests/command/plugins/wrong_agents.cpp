@@ -58,7 +58,7 @@ PHOTONRAIL_PLUGIN(known) {
   add(known, "never_ends",
       [](const WorkEvent& event, WorkSink& sink) { sink.wake_at(event.now + photonrail::Duration{1000}); });
   add(known, "idle", [](const WorkEvent&, WorkSink&) {});
-  known.schedulers.add({"null", "is none", [] { return std::shared_ptr<const photonrail::SchedulingPolicy>{}; }});
+  known.schedulers.add({"none", "is none", [] { return std::shared_ptr<const photonrail::SchedulingPolicy>{}; }});
   known.schedulers.add({"wrong", "throws a number", [] { return std::make_shared<WrongScheduler>(); }});
   known.schedulers.add({"endless", "never decides", [] { return std::make_shared<EndlessScheduler>(); }});
 }

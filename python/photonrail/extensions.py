@@ -72,9 +72,9 @@ class Registries:
         _native.add_scheduler(self._native, name, _summary(scheduler, name), scheduler)
         return self
 
-    def check_agent(self, agent, ranks=8, cases=50, seed=1):
-        """The first law that an agent without a step breaks on drawn clusters, with the cluster; "" when none."""
-        return _native.agent_problem(self._native, agent, ranks, cases, seed)
+    def check_agent(self, agent, ranks=8, cases=50, seed=1, policies=("lru",)):
+        """The first law that an agent without a step breaks on drawn clusters, electrical or under `policies`; "" when none."""
+        return _native.agent_problem(self._native, agent, ranks, cases, seed, list(policies))
 
     def check_scheduler(self, scheduler, cases=40, seed=1):
         """The first law that a scheduler breaks on drawn queues; "" when none."""

@@ -4,7 +4,6 @@
 #include "parameters.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/testing/agent_kit.hpp"
-#include "photonrail/testing/scheduler_kit.hpp"
 
 #include <optional>
 #include <string>
@@ -241,12 +240,12 @@ void add_scheduler(Registries& registries, const std::string& name, const std::s
 
 // The first law that the agent breaks on drawn clusters, or "".
 std::string agent_problem_of(const Registries& known, const std::string& agent, std::size_t ranks, std::uint32_t cases,
-                             std::uint64_t seed) {
+                             std::uint64_t seed, const std::vector<std::string>& policies) {
   const Unlocked unlock;
   const AgentFactory& factory = known.agents.find(agent);
   AgentSpec spec;
   spec.name = agent;
-  return testing::fuzz_agent(*named_workload(factory, spec), ranks, cases, seed);
+  return testing::fuzz_agent(*named_workload(factory, spec), ranks, cases, seed, policies);
 }
 
 std::string scheduler_problem_of(const Registries& known, const std::string& scheduler, std::uint32_t cases,

@@ -179,7 +179,8 @@ std::string agent_problem(const Workload& workload, Scenario scenario) {
   return second.history == first.history ? "" : "the second run had another history";
 }
 
-std::string fuzz_agent(const Workload& workload, std::size_t ranks, std::uint32_t cases, std::uint64_t seed) {
+std::string fuzz_agent(const Workload& workload, std::size_t ranks, std::uint32_t cases, std::uint64_t seed,
+                       std::span<const std::string> policies) {
   for (std::uint32_t c = 0; c < cases; ++c) {
     RandomStream draw(seed + c, "clusters of agents");
     std::vector<std::uint32_t> sizes;
@@ -188,8 +189,8 @@ std::string fuzz_agent(const Workload& workload, std::size_t ranks, std::uint32_
     }
     const std::uint32_t gpus = sizes[draw.below(sizes.size())];
     TinyJob job(ranks, gpus);
-    if (const char* const policies[] = {"", "lru", "max_weight", "opus"}; const auto chosen = draw.below(4)) {
-      job.optical(Duration{static_cast<std::int64_t>(draw.below(2'000)) * 1'000'000}, policies[chosen]);
+    if (const std::size_t chosen = draw.below(policies.size() + 1); chosen > 0) {
+      job.optical(Duration{static_cast<std::int64_t>(draw.below(2'000)) * 1'000'000}, policies[chosen - 1]);
     }
     job.build();
     job.scenario.cluster.nic.latency = Duration{static_cast<std::int64_t>(draw.below(5)) * 1'000'000};

@@ -1,7 +1,6 @@
-#include "photonrail/testing/scheduler_kit.hpp"
-
 #include "photonrail/core/random.hpp"
 #include "photonrail/error.hpp"
+#include "photonrail/testing/agent_kit.hpp"
 #include "serving/scheduler.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // The kits of agents and schedulers: what is right passes, and each law finds what breaks it. Factories that are wrong.
 #include "photonrail/error.hpp"
 #include "photonrail/testing/agent_kit.hpp"
-#include "photonrail/testing/scheduler_kit.hpp"
 #include "photonrail/testing/tiny_job.hpp"
 #include "photonrail/workload/registry.hpp"
 
@@ -96,10 +95,14 @@ AgentFactory agent_of(LambdaAgentOnce::On on, bool done = true) {
           }};
 }
 
-std::string fuzzed(const AgentFactory& factory) { return testing::fuzz_agent(*named_workload(factory, {}), 8, 40); }
+const std::string kPolicies[] = {"lru", "max_weight", "opus"};
+
+std::string fuzzed(const AgentFactory& factory) {
+  return testing::fuzz_agent(*named_workload(factory, {}), 8, 40, 1, kPolicies);
+}
 
 TEST(AgentFuzzer, RandomAgentsKeepTheLawsOnEveryCluster) {
-  EXPECT_EQ(testing::fuzz_agent(*testing::random_workload(3, 30), 8, 60), "");
+  EXPECT_EQ(testing::fuzz_agent(*testing::random_workload(3, 30), 8, 60, 1, kPolicies), "");
 }
 
 TEST(AgentFuzzer, FindsWhatIsWrong) {

@@ -9,10 +9,12 @@
 
 #include "photonrail/scenario.hpp"
 #include "photonrail/workload/agent.hpp"
+#include "photonrail/workload/scheduling.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,12 +69,52 @@ class AgentKit {
 [[nodiscard]] std::string agent_problem(const Workload& workload, Scenario scenario);
 
 /// The same on `cases` drawn clusters for a job of `ranks`: servers of several sizes, latencies, electrical rails, and
-/// circuits under policies that need no known schedule. Says the cluster, too.
+/// circuits under `policies`, which must need no known schedule. Says the cluster, too.
 [[nodiscard]] std::string fuzz_agent(const Workload& workload, std::size_t ranks, std::uint32_t cases = 100,
-                                     std::uint64_t seed = 1);
+                                     std::uint64_t seed = 1, std::span<const std::string> policies = {});
 
 /// An agent that does everything at random, for whoever changes the kernel: launches of graphs and of tasks, ranks that
 /// enter late, timers, also for the present instant. It ends after `launches`.
 [[nodiscard]] std::unique_ptr<Workload> random_workload(std::uint64_t seed, std::uint32_t launches);
+
+// ---- Schedulers of engines that serve requests.
+//
+//     QueueView queue;
+//     queue.running({.prompt = 100, .generated = 3, .output = 10, .computed = 102, .blocks = 7}).waiting({.prompt = 50});
+//     EXPECT_EQ(policy.decide(queue.view()).run.size(), 1u);
+
+/// Writes a view in verbs. It must outlive its view().
+class QueueView {
+ public:
+  QueueView& running(const RequestView& request) {
+    running_.push_back(request);
+    return *this;
+  }
+  QueueView& waiting(const RequestView& request) {
+    waiting_.push_back(request);
+    return *this;
+  }
+  /// The view of `engine`, or of one with 1000 free blocks, with these requests.
+  [[nodiscard]] EngineView view(EngineView engine) const {
+    engine.running = running_;
+    engine.waiting = waiting_;
+    return engine;
+  }
+  [[nodiscard]] EngineView view() const {
+    EngineView engine;
+    engine.free_blocks = engine.total_blocks = 1000;
+    return view(engine);
+  }
+
+ private:
+  std::vector<RequestView> running_;
+  std::vector<RequestView> waiting_;
+};
+
+/// The first law that the scheduler breaks on `cases` small engines with requests that are drawn from the seed, or "":
+/// every decision can be carried out, equal views have equal decisions, every request is finished, and its blocks are given
+/// back.
+[[nodiscard]] std::string scheduler_problem(const SchedulingPolicy& policy, std::uint32_t cases = 40,
+                                            std::uint64_t seed = 1);
 
 }  // namespace photonrail::testing

@@ -1480,6 +1480,9 @@ class Generation(Section):
     times: Optional["Times"] = None
     #: Asynchronous: decode steps after which an engine takes what has come. whole, 1 to 1000000. Default: 64.
     longest_run: Optional[int] = None
+    #: Messages inside an engine: in the times, or traffic behind each run of steps. `"timed"`, `"flows"`. Default:
+    #: `"timed"`.
+    collectives: Optional[str] = None
     #: Engines that stop: other ones make their responses again from the beginning. Default: none.
     failures: Optional[List["Failures"]] = None
     more: Optional[Dict[str, Any]] = None
@@ -1645,6 +1648,9 @@ class Rl(Section):
     offload_bytes: Optional[float] = None
     #: Each way. above 0, to 1e9. Default: 25.
     offload_gb_per_s: Optional[float] = None
+    #: *Only with `colocated` `true`.* Neighbouring GPUs that share one link to their host. whole, 1 to 1024. Default:
+    #: 1.
+    offload_gpus_per_link: Optional[int] = None
     #: Of each step: data, scheduling. Default: 0.
     other_s: Optional[float] = None
     more: Optional[Dict[str, Any]] = None
@@ -1912,6 +1918,13 @@ class Controller(Section):
     look_ahead: Optional[int] = None
     #: *Only with `name` `harvest`.* switches to the circuits of other rounds too
     other_rounds: Optional[bool] = None
+    #: *Only with `name` `phases`.* circuits that are lit when a refit has ended: of all pairs by their bytes, of KV, or
+    #: none `"static_split"`, `"kv_only"`, `"on_demand"`.
+    generation: Optional[str] = None
+    #: *Only with `name` `phases`.* who decides the circuits of training `"opus"`, `"lru"`.
+    training: Optional[str] = None
+    #: *Only with `name` `phases`.* circuits of what is announced, as a refit, are set before it begins
+    provisioned: Optional[bool] = None
     more: Optional[Dict[str, Any]] = None
 
 

@@ -58,6 +58,7 @@ void store_batching(const Reading& at) {
 }
 
 constexpr Word<double> kBytesOf[] = {{"fp4", 0.5}, {"fp8", 1.0}, {"bf16", 2.0}, {"fp32", 4.0}};
+constexpr Word<bool> kMessages[] = {{"timed", false}, {"flows", true}};
 constexpr Field kGenerationFields[] = {
     fields::count<&GenerationSpec::engines>("engines", 1, 0x1p20, "How many.").must(),
     fields::part<kWeightLayoutSection, &GenerationSpec::engine>(
@@ -77,6 +78,10 @@ constexpr Field kGenerationFields[] = {
     fields::count<&GenerationSpec::longest_run>("longest_run", 1, 1'000'000,
                                                 "Asynchronous: decode steps after which an engine takes what has come.")
         .or_else("64"),
+    fields::word<kMessages, &GenerationSpec::flows>(
+        "collectives", "Messages inside an engine: in the times, or traffic behind each run of steps.")
+        .by("flows")
+        .or_else("`\"timed\"`"),
     fields::parts<kEngineFailure, &GenerationSpec::failures>(
         "failures", "Engines that stop: other ones make their responses again from the beginning.")
         .or_else("none"),
@@ -244,6 +249,11 @@ constexpr Field kRlFields[] = {
         .by("offload.bytes")
         .or_else("0"),
     fields::rate<&RlSpec::offload, &OffloadSpec::rate>("offload_gb_per_s", "Each way.").by("offload.rate").or_else("25"),
+    fields::count<&RlSpec::offload, &OffloadSpec::gpus_per_link>("offload_gpus_per_link", 1, 1024,
+                                                                 "Neighbouring GPUs that share one link to their host.")
+        .by("offload.gpus_per_link")
+        .refuse_unless("colocated=true", "engines have GPUs of their own")
+        .or_else("1"),
     fields::time<&RlSpec::other>("other", "s", "Of each step: data, scheduling.").or_else("0"),
 };
 
@@ -278,8 +288,8 @@ RlSpec read_rl_spec(const JsonReader& section, const std::filesystem::path& dire
   spec.training.step.model = spec.model;
   JsonReader reader = section;
   JsonReader generation = reader.child("generation");
-  spec.generation.times =
-      step_times(generation.optional("times"), served_model(spec), spec.generation.batching, false, context);
+  spec.generation.times = step_times(generation.optional("times"), served_model(spec), spec.generation.batching,
+                                     spec.generation.flows, context);
   return spec;
 }
 

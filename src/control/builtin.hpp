@@ -28,5 +28,6 @@ inline constexpr const char* kWidthSummary = "circuits of one pair at the most; 
 [[nodiscard]] ControllerFactory solstice_factory();
 [[nodiscard]] ControllerFactory harvest_factory();
 [[nodiscard]] ControllerFactory lru_factory();
+[[nodiscard]] ControllerFactory phases_factory();
 
 }  // namespace photonrail::control

@@ -51,7 +51,10 @@ Executor::Executor(const TaskGraph& graph, const ExecutorOptions& options, const
       issued_(graph.ranks()) {
   circuits.attach(transfers_, starter_);
   ProgramListener& listener = *this;
-  if (options.agent != nullptr) launches_.emplace(*options.agent, *run_.launches, run_, listener, options.horizon);
+  if (options.agent != nullptr) {
+    launches_.emplace(*options.agent, *run_.launches, run_, listener, options.horizon,
+                      AheadRequests{&circuits, &options_.behaviour});
+  }
 }
 
 void Executor::begin() {

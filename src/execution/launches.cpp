@@ -28,7 +28,7 @@ void observe(const RunContext& run, const Launch& launch, bool done) {
   run.observers.notify([&](Observer& observer) { done ? observer.launch_done(event) : observer.launched(event); });
 }
 
-void announce(const RunContext& run, Launch& launch, LaunchLabel label) {
+void note_opened(const RunContext& run, Launch& launch, LaunchLabel label) {
   launch.label = label;
   launch.opened = run.engine.now();
   run.launches->list(launch);
@@ -39,12 +39,13 @@ void announce(const RunContext& run, Launch& launch, LaunchLabel label) {
 }  // namespace
 
 Launches::Launches(WorkloadAgent& agent, LaunchTable& table, const RunContext& run, ProgramListener& listener,
-                   std::optional<Time> horizon)
+                   std::optional<Time> horizon, AheadRequests ahead)
     : agent_(agent),
       table_(table),
       run_(run),
       listener_(listener),
       horizon_(horizon),
+      ahead_(ahead),
       hears_ranks_(agent.hears_ranks()),
       graphs_(table, run_),
       timers_(run.engine, engine::Action::to<&Launches::wake>(*this)),
@@ -85,7 +86,7 @@ Launch& Launches::open_graph(const Fragment& fragment, LaunchLabel label) {
     launch.parts[part].tasks_left = static_cast<std::uint32_t>(launch.tasks_of(part));
     tasks_ += launch.parts[part].tasks_left;
   }
-  announce(run_, launch, label);
+  note_opened(run_, launch, label);
   return launch;
 }
 
@@ -101,7 +102,7 @@ LaunchId Launches::launch_tasks(std::span<const RankId> ranks, LaunchLabel label
     launch.parts[part].tasks_left = 1;
   }
   tasks_ += ranks.size();
-  announce(run_, launch, label);
+  note_opened(run_, launch, label);
   return enter_all(launch);
 }
 
@@ -109,13 +110,34 @@ LaunchId Launches::launch(const Fragment& fragment, LaunchLabel label) { return 
 
 LaunchId Launches::open(const Fragment& fragment, LaunchLabel label) { return open_graph(fragment, label).id; }
 
-void Launches::enter(LaunchId id, RankId rank) {
+LaunchTable::Place Launches::before_entry(LaunchId id, RankId rank, const char* does) const {
   check_call({});
   const LaunchTable::Place place = rank.index() < table_.ranks() ? table_.place(rank, id) : LaunchTable::Place{};
-  const std::string what = "rank " + std::to_string(rank.value) + " enters launch " + std::to_string(id.value);
+  const std::string what = "rank " + std::to_string(rank.value) + " " + does + " launch " + std::to_string(id.value);
   if (place.launch == nullptr) fail_workload(what + ", which is not open or not on that rank");
-  if (place.launch->parts[place.part].entered) fail_workload(what + " twice");
+  if (place.launch->parts[place.part].entered) fail_workload(what + ", and has entered it before");
+  return place;
+}
+
+void Launches::enter(LaunchId id, RankId rank) {
+  const LaunchTable::Place place = before_entry(id, rank, "enters");
   enter_part(*place.launch, place.part);
+}
+
+// As IssueOrder does for an operation that the rank has not reached: the seat exists, or is made.
+void Launches::announce(LaunchId id, RankId rank) {
+  const auto [launch, part] = before_entry(id, rank, "announces");
+  const bool asks = ahead_.circuits != nullptr && !ahead_.behaviour->announces.empty();
+  if (!asks || !ahead_.behaviour->announces[rank.index()]) return;
+  const LaunchedGraph& graph = *launch->graph;
+  for (const TaskId local : graph.joins[graph.graph->program_of(RankId{part}).index()].first) {
+    const Task& task = launch->task(part, local);
+    if (task.kind == TaskKind::kCompute || run_.operations.group_size(rank, task, id.value) == 1) continue;
+    const auto [op_id, member] = run_.operations.seat(rank, task, id.value);
+    const Operation& op = run_.operations[op_id];
+    if (!op.optical || op.runnable == nullptr || !op.takes_part(member, 0)) continue;
+    ahead_.circuits->request(op_id, 0, member, launch->number(local));
+  }
 }
 
 LaunchId Launches::compute(std::span<const RankId> ranks, Duration time, LaunchLabel label, Stream stream) {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "execution/agent_voice.hpp"
+#include "execution/circuit_service.hpp"
 #include "execution/launch_table.hpp"
 #include "execution/launch_timers.hpp"
 #include "execution/launched_graphs.hpp"
 #include "execution/rank_progress.hpp"
 #include "execution/run_context.hpp"
+#include "execution/schedule.hpp"
 #include "photonrail/workload/agent.hpp"
 
 #include <cstddef>
@@ -19,11 +21,17 @@
 
 namespace photonrail::execution {
 
+/// Where requests go that ranks send ahead of their operations.
+struct AheadRequests {
+  CircuitService* circuits = nullptr;        ///< null: none are sent
+  const RankBehaviour* behaviour = nullptr;  ///< says whose
+};
+
 class Launches final : public WorkSink {
  public:
   /// All must outlive the object. `horizon`: RunSpec's.
   Launches(WorkloadAgent& agent, LaunchTable& table, const RunContext& run, ProgramListener& listener,
-           std::optional<Time> horizon);
+           std::optional<Time> horizon, AheadRequests ahead = {});
   Launches(const Launches&) = delete;  // events name it
   Launches& operator=(const Launches&) = delete;
 
@@ -42,6 +50,7 @@ class Launches final : public WorkSink {
   LaunchId launch(const Fragment& fragment, LaunchLabel label) override;
   LaunchId open(const Fragment& fragment, LaunchLabel label) override;
   void enter(LaunchId launch, RankId rank) override;
+  void announce(LaunchId launch, RankId rank) override;
   LaunchId compute(std::span<const RankId> ranks, Duration time, LaunchLabel label, Stream stream) override;
   LaunchId collective(std::span<const RankId> ranks, CollectiveOp op, Bytes size, Dimension dimension,
                       LaunchLabel label) override;
@@ -58,6 +67,7 @@ class Launches final : public WorkSink {
   LaunchId launch_tasks(std::span<const RankId> ranks, LaunchLabel label, const Task& first, const Task& others,
                         CommunicatorId group);
   LaunchId enter_all(Launch& launch);
+  [[nodiscard]] LaunchTable::Place before_entry(LaunchId launch, RankId rank, const char* does) const;
   void enter_part(Launch& launch, std::uint32_t part);
   void release(Launch& launch, std::uint32_t part);
   void end_stall(std::uint64_t slot_and_part);
@@ -72,6 +82,7 @@ class Launches final : public WorkSink {
   RunContext run_;
   ProgramListener& listener_;
   const std::optional<Time> horizon_;
+  const AheadRequests ahead_;
   const bool hears_ranks_;
   LaunchedGraphs graphs_;
   LaunchTimers timers_;

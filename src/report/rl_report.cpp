@@ -41,6 +41,8 @@ Json mean_json(const RlResult& rl) {
               {"log_probabilities_s", seconds(&RlStep::log_probabilities)},
               {"training_s", seconds(&RlStep::training)},
               {"refit_s", seconds(&RlStep::refit)},
+              {"offload_s", seconds(&RlStep::offload)},
+              {"reload_s", seconds(&RlStep::reload)},
               {"tail_s", seconds(&RlStep::tail)},
               {"response_tokens_per_s_gpu", step > 0.0 ? tokens / step / rl.ranks : 0.0},
               {"slot_use", mean_of(rl, [](const RlStep& s) { return s.slot_use; })},
@@ -58,6 +60,8 @@ Json rl_json(const RlResult& rl) {
                          {"log_probabilities_s", to_seconds(step.log_probabilities)},
                          {"training_s", to_seconds(step.training)},
                          {"refit_s", to_seconds(step.refit)},
+                         {"offload_s", to_seconds(step.offload)},
+                         {"reload_s", to_seconds(step.reload)},
                          {"response_tokens", step.response_tokens},
                          {"tokens_per_s_gpu", seconds > 0.0 ? step.response_tokens / seconds / rl.ranks : 0.0},
                          {"longest_response", step.longest},
@@ -81,7 +85,9 @@ Json rl_json(const RlResult& rl) {
               {"kv", Json{{"prompt_tokens", rl.prompt_tokens},
                           {"cached_tokens", rl.cached_tokens},
                           {"preemptions", rl.preemptions},
-                          {"recomputed_tokens", rl.recomputed_tokens}}},
+                          {"recomputed_tokens", rl.recomputed_tokens},
+                          {"swapped_bytes", rl.swapped_bytes},
+                          {"offloaded_bytes", rl.offloaded_bytes}}},
               {"tools", Json{{"calls", rl.tool_calls},
                              {"hits", rl.tool_hits},
                              {"hit_share", share_of(rl.tool_hits, rl.tool_calls)},
@@ -105,6 +111,9 @@ std::vector<std::pair<std::string, std::string>> rl_lines(const RlResult& rl) {
       {"  refit", time(&RlStep::refit)},
       {"response tokens/s/GPU", number("%.4g", seconds > 0.0 ? tokens / seconds / rl.ranks : 0.0)},
       {"staleness, versions", number("%.3g", mean_of(rl, [](const RlStep& s) { return s.staleness; }))}};
+  if (rl.offloaded_bytes > 0.0) {
+    lines.insert(lines.begin() + 6, {{"  to hosts", time(&RlStep::offload)}, {"  back from hosts", time(&RlStep::reload)}});
+  }
   if (rl.tool_calls == 0) return lines;
   lines.emplace_back("tool calls from the cache", number("%.3g %%", 100.0 * share_of(rl.tool_hits, rl.tool_calls)));
   lines.emplace_back("engines waiting for tools", to_text(rl.tool_wait));

@@ -12,8 +12,8 @@ namespace photonrail::rl {
 namespace {
 
 /// A timer says what it is for in the lowest bits of its token.
-enum TimerKind : std::uint64_t { kAnswered, kScored, kFails, kIsBack };
-constexpr int kTimerBits = 2;
+enum TimerKind : std::uint64_t { kAnswered, kScored, kFails, kIsBack, kIsHere };
+constexpr int kTimerBits = 3;
 /// Tokens of runs: the kind, the engine, its failures before.
 constexpr int kKindBits = 3;
 constexpr int kEngineBits = 24;
@@ -24,6 +24,11 @@ std::vector<RankId> rank_range(std::uint32_t first, std::uint32_t count) {
   std::vector<RankId> ranks;
   for (std::uint32_t r = first; r < first + count; ++r) ranks.emplace_back(r);
   return ranks;
+}
+
+/// Of KV of so many tokens that leaves an engine, or comes back.
+Duration swap_time(const RlSpec& spec, std::uint32_t tokens) {
+  return transfer_time(Bytes{static_cast<std::int64_t>(kv_bytes(spec) * tokens)}, spec.swap_rate);
 }
 
 void add(serving::BatchTotals& sum, const serving::BatchTotals& totals) {
@@ -51,6 +56,7 @@ RlAgent::RlAgent(RlSpec spec, std::shared_ptr<const TaskGraph> refit)
     : spec_(std::move(spec)),
       batching_(batching_of(spec_)),
       offload_bytes_(offload_bytes(spec_)),
+      flows_(spec_),
       schedule_(spec_.mode),
       rollouts_(spec_),
       recorder_(spec_),
@@ -87,7 +93,7 @@ RlResult RlAgent::result() const {
 }
 
 std::vector<std::string> RlAgent::kinds() const {
-  return {"generate", "offload", "log_probabilities", "train", "reload", "refit"};
+  return {"generate", "offload", "log_probabilities", "train", "reload", "refit", "exchange"};
 }
 
 std::vector<std::string> RlAgent::waiting() const {
@@ -120,7 +126,8 @@ void RlAgent::told(const WorkEvent& event, WorkSink& sink) {
   const std::uint64_t of = event.token >> kTimerBits;
   switch (event.token & ((1u << kTimerBits) - 1)) {
     case kAnswered:
-      return answer(of, sink.now());
+    case kIsHere:
+      return answer(of, (event.token & ((1u << kTimerBits) - 1)) == kIsHere, sink);
     case kScored:
       schedule_.complete(of);
       rollouts_.of(of).completed = sink.now();
@@ -140,11 +147,20 @@ void RlAgent::act(WorkSink& sink) {
   if (schedule_.may_refit() && engines_stand()) {
     schedule_.refit();
     recorder_.refit_begins(sink.now());
-    const std::uint32_t ranks = static_cast<std::uint32_t>(refit_->ranks());
-    sink.launch({refit_, rank_range(0, ranks)}, {kRefit, kRefit});
+    announce_refit(sink);
+    const LaunchId refit = std::exchange(next_refit_, LaunchId::none());
+    for (std::uint32_t r = 0; r < refit_->ranks(); ++r) sink.enter(refit, RankId{r});
   }
   if (schedule_.may_train()) train(sink);
   if (const std::uint64_t samples = schedule_.may_begin(); samples > 0) begin_samples(samples, sink);
+}
+
+// Once. Its ranks say that it comes when nothing else is on the rails of engines any more.
+void RlAgent::announce_refit(WorkSink& sink) {
+  if (next_refit_ != LaunchId::none()) return;
+  const auto ranks = static_cast<std::uint32_t>(refit_->ranks());
+  next_refit_ = sink.open({refit_, rank_range(0, ranks)}, {kRefit, kRefit});
+  for (std::uint32_t r = 0; r < ranks; ++r) sink.announce(next_refit_, RankId{r});
 }
 
 std::vector<RlAgent::Engine*> RlAgent::idlest_first() {
@@ -200,19 +216,20 @@ void RlAgent::compute(std::uint32_t first, std::uint32_t ranks, Duration time, K
 void RlAgent::launched(const WorkEvent& event, WorkSink& sink) {
   const std::uint64_t token = event.token >> kKindBits;
   switch (event.token & ((1u << kKindBits) - 1)) {
-    case kGenerate: {
-      const auto engine = static_cast<std::uint32_t>(token & ((1u << kEngineBits) - 1));
-      if (engines_[engine].failures == token >> kEngineBits) end_run(engine, sink);
-      return;
-    }
+    case kGenerate:
+      return step_ended(kGenerate, token, sink);
+    case kExchange:
+      return step_ended(kExchange, token, sink);
     case kOffload:
-      return prepare(sink);
+      return --moves_ > 0 ? void() : prepare(sink);
     case kLogProbabilities:
       return train_next(sink);
     case kTrain:
       recorder_.optimizer_step();
       return train_next(sink);
     case kReload:
+      if (--moves_ > 0) return;
+      recorder_.reloaded(sink.now());
       return schedule_.trained();
     default:
       schedule_.refitted();
@@ -221,6 +238,21 @@ void RlAgent::launched(const WorkEvent& event, WorkSink& sink) {
         if (spec_.refit.kv_after == KvAfter::kRecomputed) engine.generation.recompute();
       }
   }
+}
+
+// A run is its computations, and then what they have sent, where that is traffic.
+void RlAgent::step_ended(Kind kind, std::uint64_t token, WorkSink& sink) {
+  const auto number = static_cast<std::uint32_t>(token & ((1u << kEngineBits) - 1));
+  Engine& engine = engines_[number];
+  if (engine.failures != token >> kEngineBits) return;
+  if (kind == kGenerate) {
+    const RankId first{spec_.first_engine() + number * spec_.generation.engine.ranks};
+    engine.exchanges =
+        flows_.launch(engine.generation.run_tokens(), first, {kExchange, token << kKindBits | kExchange}, sink);
+  } else {
+    --engine.exchanges;
+  }
+  if (engine.exchanges == 0) end_run(number, sink);
 }
 
 void RlAgent::end_run(std::uint32_t engine, WorkSink& sink) {
@@ -247,32 +279,40 @@ void RlAgent::score(std::uint64_t sample, WorkSink& sink) {
   sink.wake_at(end, timer(kScored, sample));
 }
 
-// KV that is swapped leaves while the tool runs, and comes back after it.
+// KV that is swapped leaves while the tool runs, one response after another, and comes back after it.
 void RlAgent::call_tool(std::uint64_t sample, WorkSink& sink) {
   Engine& engine = engines_[rollouts_.of(sample).engine];
   ++engine.at_tools;
   Time at = tools_->call(sample, rollouts_.prompt(sample), sink.now()).at;
   if (spec_.waiting_kv != WaitingKv::kStays) engine.generation.release(sample);
   if (spec_.waiting_kv == WaitingKv::kSwapped) {
-    const double bytes = kv_bytes(spec_) * rollouts_.context(sample);
-    const Duration move = transfer_time(Bytes{static_cast<std::int64_t>(bytes)}, spec_.swap_rate);
-    at = std::max(at, sink.now() + move) + move;
+    engine.swapped_out = std::max(engine.swapped_out, sink.now()) + swap_time(spec_, rollouts_.context(sample));
+    at = std::max(at, engine.swapped_out);
   }
   rollouts_.of(sample).answer_due = at;
   engine.changes.insert(at);
   sink.wake_at(at, timer(kAnswered, sample));
 }
 
-// An answer to a sample that has been made again since is no answer.
-void RlAgent::answer(std::uint64_t sample, Time now) {
+// An answer to a sample that has been made again since is no answer. `is_here`: its KV is.
+void RlAgent::answer(std::uint64_t sample, bool is_here, WorkSink& sink) {
   Rollout& rollout = rollouts_.of(sample);
-  if (rollout.answer_due != now) return;
-  rollout.answer_due = Time::never();
+  if (rollout.answer_due != sink.now()) return;
   Engine& engine = engines_[rollout.engine];
-  --engine.at_tools;
   Stretch stretch = rollouts_.stretch(sample);
-  // The last token before the call has no KV yet.
-  if (spec_.waiting_kv == WaitingKv::kSwapped) stretch.brought = stretch.context - spec_.tools->result_tokens - 1;
+  if (spec_.waiting_kv == WaitingKv::kSwapped) {
+    // The last token before the call has no KV yet.
+    stretch.brought = stretch.context - spec_.tools->result_tokens - 1;
+    if (!is_here) {
+      engine.swapped_in = std::max(engine.swapped_in, sink.now()) + swap_time(spec_, stretch.brought);
+      rollout.answer_due = engine.swapped_in;
+      engine.changes.insert(engine.swapped_in);
+      return sink.wake_at(engine.swapped_in, timer(kIsHere, sample));
+    }
+    recorder_.swapped(kv_bytes(spec_) * stretch.brought);
+  }
+  rollout.answer_due = Time::never();
+  --engine.at_tools;
   engine.generation.add(stretch);
 }
 
@@ -282,6 +322,7 @@ void RlAgent::fail(Engine& engine, const EngineFailure& failure, WorkSink& sink)
   engine.up = false;
   ++engine.failures;
   engine.at_tools = 0;
+  engine.swapped_out = engine.swapped_in = Time{};
   add(totals_, engine.generation.totals());
   engine.generation = new_engine(engine.number);
   recorder_.engine(engine.number, false, false, sink.now());
@@ -319,11 +360,12 @@ void RlAgent::train(WorkSink& sink) {
   for (const std::uint64_t sample : taken.samples) tokens.push_back(spec_.prompts.tokens + rollouts_.of(sample).total);
   training_.take(tokens);
   recorder_.takes(taken, rollouts_, sink.now());
-  if (offload_time() > Duration{}) return compute(0, spec_.ranks(), offload_time(), kOffload, sink);
+  if (offload_bytes_ > 0.0) return move_state(kOffload, sink);
   prepare(sink);
 }
 
 void RlAgent::prepare(WorkSink& sink) {
+  recorder_.prepares(sink.now());
   if (spec_.other > Duration{}) return compute(0, spec_.training.ranks(), spec_.other, kLogProbabilities, sink);
   train_next(sink);
 }
@@ -338,7 +380,8 @@ void RlAgent::train_next(WorkSink& sink) {
 
 void RlAgent::trained(WorkSink& sink) {
   recorder_.training_ends(sink.now());
-  if (offload_time() > Duration{}) return compute(0, spec_.ranks(), offload_time(), kReload, sink);
+  if (!flows_.any() || spec_.mode.shared) announce_refit(sink);
+  if (offload_bytes_ > 0.0) return move_state(kReload, sink);
   schedule_.trained();
 }
 
@@ -346,8 +389,10 @@ bool RlAgent::engines_stand() const {
   return std::none_of(engines_.begin(), engines_.end(), [](const Engine& e) { return e.generation.busy(); });
 }
 
-Duration RlAgent::offload_time() const {
-  return round_up_picoseconds(offload_bytes_ / spec_.offload.rate.bytes_per_second * 1e12);
+// What training keeps goes to the hosts before it begins, as that of engines comes, and the other way round after it.
+void RlAgent::move_state(Kind kind, WorkSink& sink) {
+  recorder_.moved(offload_bytes_ * spec_.ranks());
+  moves_ = launch_host_moves(spec_.offload, offload_bytes_, spec_.ranks(), {kind, kind}, sink);
 }
 
 }  // namespace photonrail::rl

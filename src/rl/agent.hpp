@@ -3,6 +3,7 @@
 #pragma once
 
 #include "photonrail/workload/agent.hpp"
+#include "rl/engine_flows.hpp"
 #include "rl/generation_engine.hpp"
 #include "rl/recorder.hpp"
 #include "rl/rollouts.hpp"
@@ -30,7 +31,9 @@ class RlAgent : public WorkloadAgent {
   [[nodiscard]] std::vector<std::string> kinds() const override;
   [[nodiscard]] RlResult result() const;
 
-  enum Kind : std::uint32_t { kGenerate, kOffload, kLogProbabilities, kTrain, kReload, kRefit };
+  [[nodiscard]] bool announces() const override { return true; }
+
+  enum Kind : std::uint32_t { kGenerate, kOffload, kLogProbabilities, kTrain, kReload, kRefit, kExchange };
 
  private:
   /// An engine with what the agent knows of it.
@@ -39,7 +42,10 @@ class RlAgent : public WorkloadAgent {
     std::uint32_t number = 0;
     std::uint32_t failures = 0;  ///< so many runs of it are lost
     bool up = true;
-    std::uint32_t at_tools = 0;     ///< samples that wait for tools
+    std::uint32_t at_tools = 0;   ///< samples that wait for tools
+    std::uint32_t exchanges = 0;  ///< operations of its last run that have not ended
+    Time swapped_out{};           ///< its link to the other memory is taken until then, in each direction
+    Time swapped_in{};
     std::multiset<Time> changes{};  ///< times at which it is known to get samples back, or to fail
   };
 
@@ -48,10 +54,11 @@ class RlAgent : public WorkloadAgent {
   void begin_samples(std::uint64_t samples, WorkSink& sink);
   [[nodiscard]] std::vector<Engine*> idlest_first();
   void start_engines(WorkSink& sink);
+  void step_ended(Kind kind, std::uint64_t token, WorkSink& sink);
   void end_run(std::uint32_t engine, WorkSink& sink);
   void score(std::uint64_t sample, WorkSink& sink);
   void call_tool(std::uint64_t sample, WorkSink& sink);
-  void answer(std::uint64_t sample, Time now);
+  void answer(std::uint64_t sample, bool is_here, WorkSink& sink);
   void fail(Engine& engine, const EngineFailure& failure, WorkSink& sink);
   void place_lost();
   void train(WorkSink& sink);
@@ -62,11 +69,13 @@ class RlAgent : public WorkloadAgent {
   void trained(WorkSink& sink);
   [[nodiscard]] GenerationEngine new_engine(std::uint32_t number) const;
   [[nodiscard]] bool engines_stand() const;
-  [[nodiscard]] Duration offload_time() const;
+  void move_state(Kind kind, WorkSink& sink);
+  void announce_refit(WorkSink& sink);
 
   const RlSpec spec_;
   const serving::EngineSpec batching_;
   const double offload_bytes_;
+  const EngineFlows flows_;
   Schedule schedule_;
   Rollouts rollouts_;
   Recorder recorder_;
@@ -77,6 +86,8 @@ class RlAgent : public WorkloadAgent {
   serving::BatchTotals totals_;                                               ///< of engines that failed
   std::priority_queue<Time, std::vector<Time>, std::greater<>> reward_ends_;  ///< of workers that are busy
   std::shared_ptr<const TaskGraph> refit_;
+  LaunchId next_refit_ = LaunchId::none();  ///< announced, and not begun
+  std::uint32_t moves_ = 0;                 ///< to hosts or back, that have not ended
 };
 
 /// The graph of a refit: all ranks of both layouts, in the order of the job.

@@ -65,6 +65,7 @@ std::optional<Duration> GenerationEngine::begin_run(Time now, const serving::Run
   const serving::BatchRun& run = batch_.run(now, limit);
   if (run.steps == 0) return std::nullopt;
   open_ = true;
+  tokens_ = run.tokens;
   done_.clear();
   for (const serving::Slot slot : run.finished) {
     done_.push_back(batch_.scheduler().id(slot));

@@ -38,6 +38,8 @@ class GenerationEngine {
 
   /// Begins the next run; nullopt where the engine has nothing that it can do. REQUIRES: no run is open.
   [[nodiscard]] std::optional<Duration> begin_run(Time now, const serving::RunLimit& limit = {});
+  /// Tokens that go through the model in the run that was begun last.
+  [[nodiscard]] std::uint64_t run_tokens() const { return tokens_; }
   /// Ends it, and returns the samples whose stretches are complete; they keep their KV until add() or release().
   [[nodiscard]] std::vector<std::uint64_t> end_run();
 
@@ -54,6 +56,7 @@ class GenerationEngine {
   std::deque<std::pair<serving::Request, std::uint32_t>> inbound_;  ///< with KV from elsewhere that waits for blocks
   std::unordered_map<std::uint64_t, serving::Slot> kept_;           ///< of samples between two stretches
   std::vector<std::uint64_t> done_;
+  std::uint64_t tokens_ = 0;
   bool open_ = false;
 };
 

@@ -54,7 +54,8 @@ void Recorder::takes(const TakenBatch& batch, const Rollouts& rollouts, Time now
 
 void Recorder::training_begins(Time now) {
   if (training_ != Time::never()) return;
-  result_.steps.back().log_probabilities = now - taken_;
+  RlStep& step = result_.steps.back();
+  step.log_probabilities = now - taken_ - step.offload;
   training_ = now;
 }
 

@@ -21,6 +21,12 @@ class Recorder {
   void training_begins(Time now);
   void optimizer_step() { ++result_.steps.back().optimizer_steps; }
   void training_ends(Time now);
+  /// What training keeps moves to the hosts, or comes back. The first ends where preparations begin, the second here.
+  void moved(double bytes) { result_.offloaded_bytes += bytes; }
+  void prepares(Time now) { result_.steps.back().offload = now - taken_; }
+  void reloaded(Time now) { result_.steps.back().reload = now - trained_; }
+  /// KV of a response that waited for a tool has left and come back.
+  void swapped(double bytes) { result_.swapped_bytes += 2.0 * bytes; }
   void made_again(std::uint64_t samples) { result_.made_again += samples; }
   void refit_begins(Time now) { refit_ = now; }
   void refit_ends(Time now);

@@ -19,6 +19,8 @@ void check_engine(const RlSpec& spec) {
   require(g.engine.stage_ranks() == g.engine.tp, field("generation.engine.tp"),
           "must be the ranks of a stage: copies inside an engine are not modelled", "more engines of fewer ranks");
   require(g.times != nullptr, field("generation"), "has no times of steps");
+  require(!g.flows || g.engine.tp > 1 || g.engine.pp > 1, field("generation.flows"),
+          "are flows, but an engine is one GPU, which sends nothing", "remove it, or use more ranks an engine");
   const double tokens = kv_tokens(spec);
   const double most =
       spec.prompts.tokens + (spec.prompts.lengths.most > 0 ? spec.prompts.lengths.most : spec.prompts.lengths.mean);

@@ -39,6 +39,7 @@ struct GenerationSpec {
   std::shared_ptr<const serving::StepTime> times{};
   std::uint32_t longest_run = 64;  ///< asynchronous: decode steps after which an engine looks at what has come
   std::vector<EngineFailure> failures{};
+  bool flows = false;  ///< messages inside an engine are traffic, and no part of `times`
 
   [[nodiscard]] std::uint32_t ranks() const { return engines * engine.ranks; }
 };
@@ -75,7 +76,8 @@ struct RefitPhase {
 struct OffloadSpec {
   bool training_state = false;                    ///< parameters and optimizer of the fullest GPU, beside `bytes`
   double bytes = 0.0;                             ///< of a GPU
-  Bandwidth rate = Bandwidth::from_gb_per_s(25);  ///< each way
+  Bandwidth rate = Bandwidth::from_gb_per_s(25);  ///< of a link to a host, each way
+  std::uint32_t gpus_per_link = 1;                ///< neighbouring GPUs that share one
 };
 
 struct RlSpec {

@@ -2,6 +2,7 @@
 
 #include "core/field.hpp"
 #include "photonrail/control/needs.hpp"
+#include "photonrail/workload/agent.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -22,7 +23,7 @@ bool rehearses(const ControllerFactory& factory, const ControllerSpec& controlle
   return factory.rehearse != nullptr && !factory.rehearse(controller).empty();
 }
 
-void check_policy(const Scenario& scenario, const Registries& registries) {
+void check_policy(const Scenario& scenario, const WorkloadAgent& agent, const Registries& registries) {
   const ControllerFactory& factory = registries.controllers.find(scenario.controller.name);
   const auto refuse = [&](const std::string& needs, const std::string& hint) {
     throw FieldError(field("controller.name"), factory.name + " " + needs + ", and " + kDecides, hint);
@@ -30,19 +31,21 @@ void check_policy(const Scenario& scenario, const Registries& registries) {
   if (factory.bound) refuse("is a bound of tasks that are known before the run", "name a policy");
   const ControllerSpec controller = factory.complete(scenario.controller);
   const PolicyNeeds needs = factory.needs_of(controller).with_ports(scenario.cluster.nic.ports);
-  if (needs.ranks.announces_any()) {
-    refuse("announces what comes next of a known schedule", "set its mode to on_demand, and no shim's");
+  if (needs.ranks.announces_any() && !agent.announces()) {
+    refuse("announces what comes next of a known schedule",
+           "set its mode to on_demand or provisioned to false, and no shim's");
   }
   if (needs.view.has_any({ViewPart::kSchedule, ViewPart::kDueTimes})) {
-    refuse("needs a known schedule", "lru, max_weight and mixnet need none; opus on demand where a NIC has one port");
+    refuse("needs a known schedule",
+           "lru, phases, max_weight and mixnet need none; opus on demand where a NIC has one port");
   }
   if (rehearses(factory, controller)) refuse("rehearses the job", "set its parameter rehearse to false");
 }
 
 }  // namespace
 
-void check_decided(const Scenario& scenario, const Registries& registries) {
-  check_policy(scenario, registries);
+void check_decided(const Scenario& scenario, const WorkloadAgent& agent, const Registries& registries) {
+  check_policy(scenario, agent, registries);
   if (scenario.run.critical_path) {
     throw FieldError(field("run.critical_path"), std::string("is of tasks that are known before the run, and ") + kDecides,
                      "remove it");

@@ -9,7 +9,7 @@
 namespace photonrail::run {
 
 /// Throws core::FieldError about the scenario where its policy, or a setting, needs tasks that are known before the run.
-void check_decided(const Scenario& scenario, const Registries& registries);
+void check_decided(const Scenario& scenario, const WorkloadAgent& agent, const Registries& registries);
 
 /// The same job without an agent; nothing where `agent` decides while the run goes on.
 [[nodiscard]] std::optional<Scenario> with_known_future(const Scenario& scenario, const WorkloadAgent& agent);

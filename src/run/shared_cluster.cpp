@@ -160,7 +160,10 @@ class Jobs {
   void prepare() {
     for (std::size_t j = 0; j < scenario_.jobs.size(); ++j) {
       const Scenario& job = scenario_.jobs[j];
-      if (job.workload != nullptr) core::check_member(core::field("jobs[]", j), [&] { check_decided(job, registries_); });
+      if (job.workload != nullptr) {
+        const auto agent = job.workload->make(job, job.run.seed);
+        core::check_member(core::field("jobs[]", j), [&] { check_decided(job, *agent, registries_); });
+      }
       Job& made =
           *jobs_.emplace_back(std::make_unique<Job>(Job{JobObserver(observers_, scenario_, j), {}, {}, {}, {}, {}}));
       made.observer_list.assign(watched_ ? 1 : 0, &made.observer);

@@ -2,6 +2,7 @@
 
 #include "photonrail/error.hpp"
 #include "photonrail/study/cost.hpp"
+#include "photonrail/workload/agent.hpp"
 #include "run/decided_workload.hpp"
 #include "run/notes.hpp"
 #include "run/peak_memory.hpp"
@@ -23,7 +24,8 @@ namespace {
 // A network that cannot be built of the catalogue's switches is no reason to lose the run.
 void price(const Scenario& scenario, RunResult& result) {
   if (!scenario.pricing) return;
-  const Duration step = result.makespan / static_cast<std::int64_t>(std::max<std::size_t>(1, result.iterations.size()));
+  const std::size_t steps = result.rl ? result.rl->steps.size() : result.iterations.size();
+  const Duration step = result.makespan / static_cast<std::int64_t>(std::max<std::size_t>(1, steps));
   const auto computing = static_cast<double>(result.mean_rank_time().compute.count());
   const double utilisation = result.makespan > Duration{} ? computing / static_cast<double>(result.makespan.count()) : 0.0;
   try {
@@ -50,7 +52,10 @@ RunResult run_once(const Scenario& scenario, WorkloadAgent* agent, std::span<Obs
   result.seed = scenario.run.seed;
   result.warnings = scenario.jobs.empty() ? scenario.warnings() : run::cluster_warnings(scenario.cluster);
   run::describe(scenario, registries, result);
-  if (agent != nullptr || scenario.workload != nullptr) run::check_decided(scenario, registries);
+  if (agent != nullptr) run::check_decided(scenario, *agent, registries);
+  if (agent == nullptr && scenario.workload != nullptr) {
+    run::check_decided(scenario, *scenario.workload->make(scenario, scenario.run.seed), registries);
+  }
   if (scenario.jobs.empty()) {
     run::check_refit(scenario, registries);
     run::run_job({scenario, registries, scenario.run, observers, agent}, result);

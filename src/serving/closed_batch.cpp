@@ -7,7 +7,7 @@ ClosedBatch::ClosedBatch(const EngineSpec& spec, const StepTime& times, RandomSt
 
 const BatchRun& ClosedBatch::run(Time now, const RunLimit& limit) {
   run_.time = {};
-  run_.steps = run_.sequences = 0;
+  run_.steps = run_.sequences = run_.tokens = 0;
   run_.finished.clear();
   while (run_.finished.empty() && (limit.max_steps == 0 || run_.steps < limit.max_steps)) {
     const Step& step = scheduler_.next();
@@ -15,6 +15,7 @@ const BatchRun& ClosedBatch::run(Time now, const RunLimit& limit) {
     if (step.empty()) break;
     ++run_.steps;
     run_.sequences += step.sequences;
+    run_.tokens += static_cast<std::uint64_t>(step.tokens());
     run_.time += step_duration(*times_, scheduler_.spec(), step);
     for (const StepEnd::Finished& finished : scheduler_.finish(now + run_.time).finished) {
       run_.finished.push_back(finished.slot);

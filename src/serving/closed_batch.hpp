@@ -17,6 +17,7 @@ struct BatchRun {
   Duration time{};
   std::uint64_t steps = 0;      ///< 0: nothing can run
   std::uint64_t sequences = 0;  ///< requests of a step, summed over the steps
+  std::uint64_t tokens = 0;     ///< that went through the model
   std::vector<Slot> finished;   ///< their last token is computed; their blocks are held until Scheduler::release()
 };
 

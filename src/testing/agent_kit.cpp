@@ -23,14 +23,11 @@ class AgentKit::Sink final : public WorkSink {
     return call.id;
   }
   void enter(LaunchId launch, RankId rank) override {
-    AgentCall& call = find(launch);
-    const bool member = std::ranges::count(call.ranks, rank) > 0;
-    if (!member || std::ranges::count(call.entered, rank) > 0) {
-      throw ConfigError("workload",
-                        "rank " + std::to_string(rank.value) + " may not enter launch " + std::to_string(launch.value));
-    }
+    AgentCall& call = before_entry(launch, rank);
     call.entered.push_back(rank);
+    call.at = now_;
   }
+  void announce(LaunchId launch, RankId rank) override { before_entry(launch, rank).announced.push_back(rank); }
   LaunchId compute(std::span<const RankId> ranks, Duration time, LaunchLabel label, Stream) override {
     AgentCall& call = add(AgentCall::Kind::kCompute, ranks, label);
     call.time = time;
@@ -98,6 +95,15 @@ class AgentKit::Sink final : public WorkSink {
   std::uint32_t launched_ = 0;
 
  private:
+  AgentCall& before_entry(LaunchId launch, RankId rank) {
+    AgentCall& call = find(launch);
+    const bool member = std::ranges::count(call.ranks, rank) > 0;
+    if (!member || std::ranges::count(call.entered, rank) > 0) {
+      throw ConfigError("workload",
+                        "rank " + std::to_string(rank.value) + " may not enter launch " + std::to_string(launch.value));
+    }
+    return call;
+  }
   AgentCall& add(AgentCall::Kind kind, std::span<const RankId> ranks, LaunchLabel label) {
     if (ranks.empty()) throw ConfigError("workload", "launches something on no rank");
     for (const RankId rank : ranks) {

@@ -114,6 +114,7 @@ class RandomAgent final : public WorkloadAgent {
     while (!late_.empty() && random_.below(3) != 0) {
       const auto [launch, rank] = late_.back();
       late_.pop_back();
+      if (random_.below(2) == 0) sink.announce(launch, rank);
       sink.enter(launch, rank);
     }
   }

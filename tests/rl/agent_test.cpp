@@ -1,6 +1,7 @@
 // Whole jobs under the kit of agents: computations take the times that they ask for, a refit what the test says.
 #include "rl/agent.hpp"
 #include "photonrail/core/random.hpp"
+#include "photonrail/error.hpp"
 #include "photonrail/testing/agent_kit.hpp"
 
 #include <gmock/gmock.h>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <numeric>
 
@@ -76,6 +78,70 @@ TEST(RlAgent, OnPolicyIsASum) {
   EXPECT_NEAR(middle_step(run_job(spec)), 3.55, 0.02);
   spec.mode.shared = false;  // the same on GPUs of their own
   EXPECT_NEAR(middle_step(run_job(spec)), 1.55, 0.002);
+}
+
+// Two GPUs behind one link to their host share it: a second there and one back become two.
+TEST(RlAgent, GpusShareLinksToTheirHost) {
+  RlSpec spec = small_job();
+  spec.mode.shared = true;
+  spec.offload.bytes = 25e9;
+  spec.offload.gpus_per_link = 2;
+  const RlResult result = run_job(spec);
+  EXPECT_NEAR(to_seconds(result.steps[1].offload), 2.0, 1e-6);
+  EXPECT_NEAR(to_seconds(result.steps[1].reload), 2.0, 1e-6);
+  EXPECT_NEAR(to_seconds(result.steps[1].log_probabilities), 0.1, 1e-6);
+  EXPECT_NEAR(middle_step(result), 5.55, 0.002);
+  EXPECT_DOUBLE_EQ(result.offloaded_bytes, 25e9 * 2 * 2 * 5);  // GPUs, ways, steps
+}
+
+// 16 responses an engine of 10 + 100 tokens, of which the last is not fed back: 109 x 16 tokens go through each engine in a
+// step, and two layers reduce 2 x 64 x 2 bytes each.
+TEST(RlAgent, MessagesInsideEnginesAreTraffic) {
+  RlSpec spec = small_job();
+  spec.generation.batching.prefix_caching = false;
+  spec.generation.engine.ranks = spec.generation.engine.tp = 2;
+  const auto reduced = [](const RlSpec& of) {
+    RlAgent agent(of, refit_graph(of));
+    testing::AgentKit kit(agent, of.ranks());
+    std::map<LaunchId, double> of_launch;  // a launch is asked for its time more than once
+    kit.run([&](const testing::AgentCall& call) {
+      if (call.label.kind != RlAgent::kExchange) return call.time;
+      of_launch[call.id] = static_cast<double>(call.size.count);
+      return milli(30);
+    });
+    EXPECT_TRUE(agent.finished());
+    double bytes = 0.0;
+    for (const auto& [launch, sent] : of_launch) bytes += sent;
+    return std::pair(bytes, middle_step(agent.result()));
+  };
+  EXPECT_FALSE(EngineFlows(spec).any());
+  const auto timed = reduced(spec);
+  EXPECT_EQ(timed.first, 0.0);
+  spec.generation.flows = true;
+  const auto flows = reduced(spec);
+  EXPECT_DOUBLE_EQ(flows.first, 5.0 * 2 * 109 * 16 * 2 * 2 * 64 * 2);
+  EXPECT_NEAR(flows.second, timed.second + 0.03, 0.002);
+  spec.generation.engine.ranks = spec.generation.engine.tp = 1;
+  EXPECT_THROW(spec.validate(), ConfigError) << "one GPU sends nothing";
+}
+
+// A refit is announced when training has ended: before what training kept comes back, and before engines stand.
+TEST(RlAgent, AnnouncesItsRefit) {
+  RlSpec spec = small_job();
+  spec.mode.shared = true;
+  spec.offload.bytes = 25e9;
+  RlAgent agent(spec, refit_graph(spec));
+  testing::AgentKit kit(agent, spec.ranks());
+  std::size_t reloads_beside = 0;
+  kit.run([&](const testing::AgentCall& call) {
+    for (const testing::AgentCall& other : kit.open()) {
+      const bool ahead = other.label.kind == RlAgent::kRefit && other.entered.empty() && other.announced.size() == 2;
+      if (call.label.kind == RlAgent::kReload && ahead) ++reloads_beside;
+    }
+    return call.time;
+  });
+  EXPECT_TRUE(agent.finished());
+  EXPECT_GE(reloads_beside, 5u * 2u);
 }
 
 // verl: max(generation, the rest) + refit.

@@ -108,6 +108,25 @@ TEST(RlWorkload, CircuitsThatFollowThePhasesNeedAFastSwitch) {
   EXPECT_LT(stays / middle_rl_step(slow), 0.2);
 }
 
+// Engines over two servers reduce over the rails. A refit takes their circuits, and phases light them again before the
+// engines ask: fewer are waited for than with opus, and no step is longer.
+TEST(RlWorkload, PhasesLightTheCircuitsOfEnginesAgain) {
+  Scenario scenario = read_scenario(kQuickstarts / "rl/phases.json");
+  const RunResult phases = simulate(scenario);
+  scenario.controller.parameters.set("generation", std::string("on_demand")).set("provisioned", 0.0);
+  const RunResult on_demand = simulate(scenario);
+  EXPECT_LT(phases.rl->steps[1].step, on_demand.rl->steps[1].step);
+  EXPECT_GT(phases.traffic[static_cast<std::size_t>(Dimension::kTp)].bytes.count, 0);
+}
+
+// The energy of a step is that of the run, divided by steps of reinforcement.
+TEST(RlWorkload, CostsAreOfAStep) {
+  const Scenario scenario = read_scenario(kQuickstarts / "rl/quickstart.json");
+  const RunResult result = simulate(scenario);
+  ASSERT_TRUE(result.cost.has_value());
+  EXPECT_NEAR(result.cost->network_energy_per_step_j, result.cost->bill.power_w() * to_seconds(result.makespan) / 3, 1.0);
+}
+
 // What an agent draws follows from the seed, in a repeated run too.
 TEST(RlWorkload, SeedsGiveOtherResponses) {
   Scenario scenario = read_scenario(kQuickstarts / "rl/quickstart.json");

@@ -199,6 +199,8 @@ constexpr Option kLearned[] = {
     {"kv after", "/refit", "kv_after", R"(["kept", "recomputed"])", 3},
     {"offload", "", "offload_bytes", "[1e6, 1e9]", 2, "colocated"},
     {"offload rate", "", "offload_gb_per_s", "[5]", 2, "offload_bytes"},
+    {"links to hosts", "", "offload_gpus_per_link", "[2]", 3, "colocated"},
+    {"messages of engines", "/generation", "collectives", R"(["timed", "flows"])", 3},
     {"waiting kv", "", "waiting_kv", R"(["stays", "dropped", "swapped"])", 3, "tools"},
     {"swapped kv", "", "swap_gb_per_s", "[1]", 2, "waiting_kv=swapped"},
     {"batches", "", "batches", R"(["in_order", "as_completed"])", 3, "mode=async"},
@@ -283,7 +285,7 @@ bool may_be_decided(const Json& controller, std::uint32_t ports) {
   const PolicyNeeds needs = factory.needs_of(factory.complete(spec)).with_ports(ports);
   // A rotor turns for as long as a run takes, which is a long time for weights.
   return !factory.bound && factory.name != "rotor" && factory.name != "coalesce" &&
-         !needs.view.has_any({ViewPart::kSchedule, ViewPart::kDueTimes}) &&
+         !needs.view.has_any({ViewPart::kSchedule, ViewPart::kDueTimes}) && !needs.ranks.announces_any() &&
          controller.dump().find("\"mode\"") == std::string::npos && !controller.contains("rehearse");
 }
 

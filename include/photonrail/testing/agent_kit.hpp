@@ -28,7 +28,8 @@ struct AgentCall {
   LaunchLabel label;
   std::vector<RankId> ranks;
   std::vector<RankId> entered{};             ///< by WorkSink::enter(), or all at once
-  Time at{};                                 ///< of the call
+  std::vector<RankId> announced{};           ///< by WorkSink::announce()
+  Time at{};                                 ///< of the call, or of the last that entered
   Duration time{};                           ///< kCompute
   Bytes size{};                              ///< kCollective, kSend
   std::shared_ptr<const TaskGraph> graph{};  ///< kGraph

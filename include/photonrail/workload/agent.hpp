@@ -68,6 +68,9 @@ class WorkSink {
   virtual LaunchId open(const Fragment& fragment, LaunchLabel label = {}) = 0;
   /// The rank, of the job, begins its program of a launch. REQUIRES: the launch is open, and the rank has not entered it.
   virtual void enter(LaunchId launch, RankId rank) = 0;
+  /// The rank says that it will enter the launch: under a policy that provisions (Announcement::kAhead) controllers get its
+  /// requests for the circuits of the operations that its program begins with. REQUIRES: as enter().
+  virtual void announce(LaunchId /*launch*/, RankId /*rank*/) {}
 
   /// Launches of one task on each rank, for which no graph is built: a computation of a given time, a collective (`size` as
   /// Chakra defines it, CollectiveOp), and a message, which takes the way that any other send of the job takes.
@@ -109,6 +112,8 @@ class WorkloadAgent {
   [[nodiscard]] virtual std::vector<std::string> kinds() const { return {"launch"}; }
   /// Returns true when it wants to be told of the end of each rank's program.
   [[nodiscard]] virtual bool hears_ranks() const { return false; }
+  /// Returns true when it calls WorkSink::announce(): policies that provision are then allowed.
+  [[nodiscard]] virtual bool announces() const { return false; }
   /// Returns its future where it is known: the run then takes that in place of the agent, with folding, profiling,
   /// rehearsals, schedules for policies and bounds, which an agent that decides in the run cannot have.
   [[nodiscard]] virtual std::optional<KnownFuture> known_future() const { return std::nullopt; }

@@ -12,9 +12,11 @@ namespace photonrail {
 struct RlStep {
   Duration step{};               ///< from the end of the step before to that of its refit
   Duration generation{};         ///< from the begin of its first sample to the end of its last
-  Duration log_probabilities{};  ///< with offloading, where engines share the GPUs
+  Duration log_probabilities{};
   Duration training{};
   Duration refit{};
+  Duration offload{};  ///< on shared GPUs: what makes room for training goes to the hosts
+  Duration reload{};   ///< ... and comes back
   double response_tokens = 0.0;   ///< of all samples
   std::uint32_t longest = 0;      ///< tokens of the longest response
   Duration tail{};                ///< from when nine tenths of its samples were complete to the last
@@ -36,6 +38,8 @@ struct RlResult {
   std::uint64_t cached_tokens = 0;       ///< ... whose KV was there
   std::uint64_t preemptions = 0;         ///< of samples, for want of KV blocks
   std::uint64_t recomputed_tokens = 0;   ///< whose KV had been lost
+  double offloaded_bytes = 0.0;          ///< to hosts and back, of all GPUs
+  double swapped_bytes = 0.0;            ///< KV of responses that waited for tools, out and in
   Duration tool_wait{};  ///< of engines that stood still while samples of theirs waited for tools, summed up
   std::uint64_t tool_calls = 0;
   std::uint64_t tool_hits = 0;

@@ -16,7 +16,7 @@ export const TTFT_PARTS = [['queue', 'waiting for an engine', '#c9ced6'], ['pref
   ['circuit_wait', 'waiting for circuits and links', '#c1121f'], ['transfer', 'KV transfer', '#e6a23c'], ['decode_queue', 'waiting for a decode step', '#8fb8a8'],
   ['first_decode', 'first decode step', '#009e73']];
 /** The phases of a step of reinforcement learning: [key without its unit, name, colour]. */
-export const RL_PHASES = [['generation', 'generation', '#5b7fb5'], ['log_probabilities', 'log-probabilities', '#8fb8a8'], ['training', 'training', '#009e73'], ['refit', 'refit', '#c1121f']];
+export const RL_PHASES = [['generation', 'generation', '#5b7fb5'], ['log_probabilities', 'log-probabilities', '#8fb8a8'], ['training', 'training', '#009e73'], ['refit', 'refit', '#c1121f'], ['offload', 'to hosts', '#b8a26a'], ['reload', 'back from hosts', '#8a7440']];
 
 /** Stacked bars down the side: `parts`: [{ name, color, values }], each with a value a bar; `marks`: further series. */
 export function stackedBars({ bars, parts, width, marks = [], markNames = [], format = (value) => formatValue(value, 's'), x = timeAxis() }) {

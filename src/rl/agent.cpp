@@ -148,7 +148,7 @@ void RlAgent::act(WorkSink& sink) {
     schedule_.refit();
     recorder_.refit_begins(sink.now());
     announce_refit(sink);
-    const LaunchId refit = std::exchange(next_refit_, LaunchId::none());
+    const LaunchId refit = std::exchange(pending_.refit, LaunchId::none());
     for (std::uint32_t r = 0; r < refit_->ranks(); ++r) sink.enter(refit, RankId{r});
   }
   if (schedule_.may_train()) train(sink);
@@ -157,10 +157,10 @@ void RlAgent::act(WorkSink& sink) {
 
 // Once. Its ranks say that it comes when nothing else is on the rails of engines any more.
 void RlAgent::announce_refit(WorkSink& sink) {
-  if (next_refit_ != LaunchId::none()) return;
+  if (pending_.refit != LaunchId::none()) return;
   const auto ranks = static_cast<std::uint32_t>(refit_->ranks());
-  next_refit_ = sink.open({refit_, rank_range(0, ranks)}, {kRefit, kRefit});
-  for (std::uint32_t r = 0; r < ranks; ++r) sink.announce(next_refit_, RankId{r});
+  pending_.refit = sink.open({refit_, rank_range(0, ranks)}, {kRefit, kRefit});
+  for (std::uint32_t r = 0; r < ranks; ++r) sink.announce(pending_.refit, RankId{r});
 }
 
 std::vector<RlAgent::Engine*> RlAgent::idlest_first() {
@@ -221,14 +221,14 @@ void RlAgent::launched(const WorkEvent& event, WorkSink& sink) {
     case kExchange:
       return step_ended(kExchange, token, sink);
     case kOffload:
-      return --moves_ > 0 ? void() : prepare(sink);
+      return --pending_.moves > 0 ? void() : prepare(sink);
     case kLogProbabilities:
       return train_next(sink);
     case kTrain:
       recorder_.optimizer_step();
       return train_next(sink);
     case kReload:
-      if (--moves_ > 0) return;
+      if (--pending_.moves > 0) return;
       recorder_.reloaded(sink.now());
       return schedule_.trained();
     default:
@@ -392,7 +392,7 @@ bool RlAgent::engines_stand() const {
 // What training keeps goes to the hosts before it begins, as that of engines comes, and the other way round after it.
 void RlAgent::move_state(Kind kind, WorkSink& sink) {
   recorder_.moved(offload_bytes_ * spec_.ranks());
-  moves_ = launch_host_moves(spec_.offload, offload_bytes_, spec_.ranks(), {kind, kind}, sink);
+  pending_.moves = launch_host_moves(spec_.offload, offload_bytes_, spec_.ranks(), {kind, kind}, sink);
 }
 
 }  // namespace photonrail::rl

@@ -49,6 +49,11 @@ class RlAgent : public WorkloadAgent {
     std::multiset<Time> changes{};  ///< times at which it is known to get samples back, or to fail
   };
 
+  struct Pending {
+    LaunchId refit = LaunchId::none();  ///< announced, and not begun
+    std::uint32_t moves = 0;            ///< to hosts or back, that have not ended
+  };
+
   void told(const WorkEvent& event, WorkSink& sink);
   void act(WorkSink& sink);
   void begin_samples(std::uint64_t samples, WorkSink& sink);
@@ -86,8 +91,7 @@ class RlAgent : public WorkloadAgent {
   serving::BatchTotals totals_;                                               ///< of engines that failed
   std::priority_queue<Time, std::vector<Time>, std::greater<>> reward_ends_;  ///< of workers that are busy
   std::shared_ptr<const TaskGraph> refit_;
-  LaunchId next_refit_ = LaunchId::none();  ///< announced, and not begun
-  std::uint32_t moves_ = 0;                 ///< to hosts or back, that have not ended
+  Pending pending_;
 };
 
 /// The graph of a refit: all ranks of both layouts, in the order of the job.

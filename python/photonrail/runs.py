@@ -124,12 +124,22 @@ class Result:
         parts = self.json.get("critical_path", {}).get("parts", [])
         return pd.DataFrame(parts, columns=["part", "time_s", "share", "stretches"]).set_index("part")
 
+    @property
+    def peer_waits(self):
+        """A row a cause of waiting for peers, longest first, mean of ranks: cause, time_s, share of the run; empty as `critical_path`."""
+        waits = self.json.get("critical_path", {}).get("peer_wait_s", {})
+        rows = sorted(({"cause": cause, "time_s": time, "share": time / self.makespan_s} for cause, time in waits.items()),
+                      key=lambda row: -row["time_s"])
+        return pd.DataFrame(rows, columns=["cause", "time_s", "share"]).set_index("cause")
+
     def _repr_html_(self):
         step = f"<p><b>{html.escape(self.name)}</b>: step {self.step_s * 1e3:.4g} ms, run {self.makespan_s * 1e3:.4g} ms</p>"
         mean = self.json["per_rank_mean_s"]
         whole = sum(mean.values()) or 1.0
         rows = "".join(f"<tr><td>{html.escape(part.replace('_', ' '))}</td><td>{seconds * 1e3:.4g} ms</td><td>{100 * seconds / whole:.1f} %</td></tr>"
                        for part, seconds in mean.items())
+        rows += "".join(f"<tr><td>&nbsp;&nbsp;waiting: {html.escape(cause)}</td><td>{row.time_s * 1e3:.4g} ms</td><td>{100 * row.share:.1f} %</td></tr>"
+                        for cause, row in self.peer_waits.iterrows())
         notes = "".join(f"<li>{html.escape(note['text'])}</li>" for note in self.json["notes"])
         return step + f"<table><tr><th>mean of ranks</th><th>time</th><th>share</th></tr>{rows}</table><ul>{notes}</ul>"
 

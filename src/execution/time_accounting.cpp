@@ -112,7 +112,21 @@ void TimeAccounting::part(GroupClock& group, Time now) {
 TimeAccounting::Clock& TimeAccounting::settle(RankId rank, Time now) {
   Clock& clock = clocks_[rank.index()];
   if (clock.group != kAlone) part(group_clocks_[clock.group], now);
+  if (peer_waits_ != nullptr) [[unlikely]]
+    log_wait(rank, now);
   return pass(clock, now);
+}
+
+// An interval that goes on is one with the part of it that was settled before.
+void TimeAccounting::log_wait(RankId rank, Time now) {
+  const Clock& clock = clocks_[rank.index()];
+  if (clock.last == now || clock.computing > 0 || clock.running_in != 0 || clock.waiting_in != 0) return;
+  std::vector<std::pair<Time, Time>>& log = (*peer_waits_)[rank.index()];
+  if (!log.empty() && log.back().second == clock.last) {
+    log.back().second = now;
+  } else {
+    log.emplace_back(clock.last, now);
+  }
 }
 
 // Every picosecond goes to exactly one use, by rank of the uses: computation hides everything, then waiting for a fault to

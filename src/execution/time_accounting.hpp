@@ -28,6 +28,9 @@ struct TrafficMeans {
   void report(DimensionTraffic& traffic) const;
 };
 
+/// The intervals of a run in which a rank waited for peers, ascending, by rank.
+using PeerWaitLog = std::vector<std::vector<std::pair<Time, Time>>>;
+
 /// Holds what a run's accounting comes to.
 struct Accounts {
   std::vector<RankTime> ranks;
@@ -44,6 +47,13 @@ class TimeAccounting {
   /// `class_of_rank`: in a folded run, which of the ranks run here stands for each rank of the job; otherwise empty. It
   /// must outlive the object. `uncounted`: so many ranks at the end of the job are in no accounts of ranks, and in no mean.
   explicit TimeAccounting(std::size_t ranks, std::span<const std::uint32_t> class_of_rank = {}, std::size_t uncounted = 0);
+
+  /// Keeps each interval of waiting for peers from now on. `log` must outlive the object. REQUIRES: no groups will run as
+  /// one.
+  void log_peer_waits(PeerWaitLog& log) {
+    peer_waits_ = &log;
+    log.resize(clocks_.size());
+  }
 
   void compute_began(RankId rank, Time now) { ++settle(rank, now).computing; }
   void compute_ended(RankId rank, Time now) { --settle(rank, now).computing; }
@@ -171,6 +181,7 @@ class TimeAccounting {
   }
   static Clock& pass(Clock& clock, Time now);
   Clock& settle(RankId rank, Time now);
+  void log_wait(RankId rank, Time now);
   [[nodiscard]] Clock* clock_of(const LockstepGroup& group, Time now);
   [[nodiscard]] bool join(const LockstepGroup& group, Time now);
   void part(GroupClock& group, Time now);
@@ -182,6 +193,7 @@ class TimeAccounting {
   std::span<const std::uint32_t> class_of_rank_;
   std::vector<std::int64_t> copies_;  // by clock: ranks of the job that it stands for
   std::size_t uncounted_;
+  PeerWaitLog* peer_waits_ = nullptr;
   std::array<std::array<WindowTally, kDimensionCount>, kDimensionCount> windows_;  // by dimension before, after
   std::map<Dimension, DurationHistogram> operation_times_;
   std::map<Dimension, DurationHistogram> circuit_waits_;

@@ -1,6 +1,7 @@
 #include "report/explanation.hpp"
 
 #include "photonrail/report.hpp"
+#include "report/rl_report.hpp"
 #include "report/text.hpp"
 
 #include <algorithm>
@@ -40,11 +41,22 @@ std::string wrapped(std::string_view text, std::size_t width) {
 
 }  // namespace
 
+// Longest first, without those of no time.
+std::vector<std::pair<WaitCause, Duration>> waits_of(const CriticalPath& path) {
+  std::vector<std::pair<WaitCause, Duration>> list;
+  const PeerWaits means = path.mean_waits();
+  for (std::size_t c = 0; c < means.size(); ++c) {
+    if (means[c] > Duration{}) list.emplace_back(static_cast<WaitCause>(c), means[c]);
+  }
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return list;
+}
+
 std::string path_text(const RunResult& result, int width) {
   if (!result.critical_path || result.critical_path->parts.empty()) return {};
   const CriticalPath& path = *result.critical_path;
   const double whole = to_seconds(result.makespan);
-  std::string text = result.name + ": the critical path, whole run\n";
+  std::string text = fit(result.name, 48) + ": the critical path, whole run\n";
   const std::size_t shown = path.parts.size() <= kParts ? path.parts.size() : kParts - 1;
   Duration rest{};
   for (std::size_t i = 0; i < path.parts.size(); ++i) {
@@ -60,6 +72,31 @@ std::string path_text(const RunResult& result, int width) {
                                number("%.0f %% busy", 100.0 * path.busiest->utilisation) + " in its " +
                                to_text(path.busiest->time),
                            static_cast<std::size_t>(std::max(width, 60)));
+  }
+  const auto waits = waits_of(path);
+  if (!waits.empty()) text += "\nwaiting for peers by cause, mean of ranks\n";
+  for (const auto& [cause, time] : waits) text += part_line(std::string(name(cause)), time, whole);
+  return text;
+}
+
+std::string parts_text(const RunResult& result) {
+  std::string text;
+  if (result.serving) {
+    const ServingResult& serving = *result.serving;
+    text += fit(result.name, 48) + ": the mean TTFT, part by part\n";
+    for (int p = 0; p < kTtftPartCount; ++p) {
+      const Duration mean = serving.parts[p].mean;
+      if (mean > Duration{}) {
+        std::string part(name(static_cast<TtftPart>(p)));
+        std::replace(part.begin(), part.end(), '_', ' ');
+        text += part_line(part, mean, to_seconds(serving.ttft.mean));
+      }
+    }
+  } else if (result.rl) {
+    text += fit(result.name, 36) + ": a step, mean of all but first and last\n";
+    for (const auto& [what, value] : rl_lines(*result.rl)) {
+      text += "  " + pad_right(fit(what, kPartColumns), kPartColumns) + pad_left(value, 12) + "\n";
+    }
   }
   return text;
 }

@@ -2,24 +2,19 @@
 
 #include "photonrail/report.hpp"
 #include "report/text.hpp"
+#include "run/rl_steps.hpp"
 
 #include <algorithm>
-#include <span>
 
 namespace photonrail::report {
 
 namespace {
 
 using json::Json;
+using run::middle_steps;
 
 double share_of(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-/// Steps between the first, which nothing overlaps yet, and the last, beside which nothing is generated.
-std::span<const RlStep> middle_steps(const RlResult& rl) {
-  const std::span<const RlStep> all = rl.steps;
-  return all.size() < 3 ? all : all.subspan(1, all.size() - 2);
 }
 
 template <class Of>

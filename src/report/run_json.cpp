@@ -1,6 +1,7 @@
 #include "report/run_json.hpp"
 
 #include "photonrail/workload/training_operators.hpp"
+#include "report/explanation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -262,6 +263,9 @@ Json path_json(const CriticalPath& path) {
                        {"utilisation", path.busiest->utilisation},
                        {"time_s", to_seconds(path.busiest->time)}};
   }
+  Json waits = Json::object();
+  for (const auto& [cause, time] : waits_of(path)) waits[std::string(name(cause))] = to_seconds(time);
+  json["peer_wait_s"] = std::move(waits);
   return json;
 }
 

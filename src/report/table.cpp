@@ -273,6 +273,32 @@ void add_path(Rows& rows) {
   rows.add("  its share", [has](const RunResult& run) {
     return has(run) ? share_of(run.critical_path->parts.front().time, run.makespan) : kNothing;
   });
+  const auto busiest = [](const RunResult& run) { return run.critical_path && run.critical_path->busiest.has_value(); };
+  if (rows.any(busiest)) {
+    rows.add("  busiest on it", [busiest](const RunResult& run) {
+      return busiest(run) ? std::string(name(run.critical_path->busiest->place)) + ", " +
+                                percent(run.critical_path->busiest->utilisation)
+                          : kNothing;
+    });
+  }
+}
+
+// Ranks that wait for their peers: what for.
+void add_waits(Rows& rows) {
+  const auto mean = [](const RunResult& run, WaitCause cause) {
+    return run.critical_path ? run.critical_path->mean_waits()[static_cast<std::size_t>(cause)] : Duration{};
+  };
+  const auto any = [&rows, mean](WaitCause cause) {
+    return rows.any([mean, cause](const RunResult& run) { return mean(run, cause) > Duration{}; });
+  };
+  bool headed = false;
+  for (int c = 0; c < kWaitCauseCount; ++c) {
+    const auto cause = static_cast<WaitCause>(c);
+    if (!any(cause)) continue;
+    if (!std::exchange(headed, true)) rows.heading("waits for peers, by cause");
+    rows.add("  " + std::string(name(cause)),
+             [mean, cause](const RunResult& run) { return share_of(mean(run, cause), run.makespan); });
+  }
 }
 
 void add_traffic(Rows& rows, std::size_t dimension) {
@@ -414,6 +440,7 @@ std::string to_table(std::span<const RunResult> given, bool colour, int width) {
   add_rl(rows);
   add_training(rows);
   add_shares(rows);
+  add_waits(rows);
   add_path(rows);
   add_reconfigurations(rows);
   add_utilisation(rows);

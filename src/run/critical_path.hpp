@@ -4,6 +4,7 @@
 #include "execution/capacity_loads.hpp"
 #include "execution/operation_table.hpp"
 #include "execution/run_history.hpp"
+#include "execution/time_accounting.hpp"
 #include "fabric/fabric.hpp"
 #include "photonrail/study/explanation.hpp"
 
@@ -15,9 +16,10 @@ struct PathSources {
   const execution::CapacityLoads& loads;  ///< it remembers
   const execution::OperationTable& operations;
   const fabric::Fabric& fabric;
+  const execution::PeerWaitLog& peer_waits;  ///< of the ranks of the history
 };
 
-/// The path that ends the run at `end`.
+/// The path that ends the run at `end`, and what the ranks of the history wait for.
 [[nodiscard]] CriticalPath critical_path(const PathSources& sources, Time end);
 
 }  // namespace photonrail::run

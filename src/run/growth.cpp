@@ -75,6 +75,9 @@ class Growth {
     grow(a.total, b.total, c.total);
     grow(a.exposed, b.exposed, c.exposed);
   }
+  void grow(const PeerWaits& a, const PeerWaits& b, PeerWaits& c) {
+    for (std::size_t i = 0; i < c.size(); ++i) grow(a[i], b[i], c[i]);
+  }
   template <class Value>
   void grow(const std::vector<Value>& a, const std::vector<Value>& b, std::vector<Value>& c) {
     require(a.size() == c.size() && b.size() == c.size());
@@ -190,6 +193,7 @@ void grow_path(const CriticalPath& a, const CriticalPath& b, CriticalPath& c, Gr
     growth.grow(of_a->time, of_b->time, part.time);
     growth.grow(of_a->stretches, of_b->stretches, part.stretches);
   }
+  growth.grow(a.waits, b.waits, c.waits);
   std::stable_sort(c.parts.begin(), c.parts.end(), [](const PathPart& x, const PathPart& y) { return x.time > y.time; });
   growth.require(a.busiest.has_value() == c.busiest.has_value() && b.busiest.has_value() == c.busiest.has_value());
   if (!growth.exact() || !c.busiest) return;

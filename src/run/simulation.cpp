@@ -85,6 +85,7 @@ Simulation::Simulation(const JobSetup& setup)
                ambiguity_if_folded()),
       executor_(setup_.graph(), executor_options(), context(), control_.service()) {
   fabric_.attach(executor_.deliveries(), control_);
+  if (watchers_.history) accounting_.log_peer_waits(watchers_.peer_waits);
   if (setup.optical() && setup.folding == nullptr) control_.seat(setup.scenario.gpu_of_rank);
   if (setup.optical() && setup.needs.has(ViewPart::kSchedule)) {
     // Who sets circuits once and forwards the rest needs a way between any two that may exchange something.
@@ -210,10 +211,22 @@ void Simulation::report(RunResult& result) {
     result.engine.epochs = fabric_.network().epochs().epochs();
     result.engine.flows_in_epochs = fabric_.network().epochs().flows();
   }
-  if (watchers_.history)
-    result.critical_path = critical_path({*watchers_.history, executor_.loads(), operations_, fabric_}, ends.back());
+  if (watchers_.history) result.critical_path = path(ends.back());
   if (setup_.agent != nullptr) setup_.agent->report(result);
   watchers_.all.notify([&ends](Observer& observer) { observer.end(ends.back()); });
+}
+
+// Ranks of a class wait for the same.
+CriticalPath Simulation::path(Time end) const {
+  CriticalPath path =
+      critical_path({*watchers_.history, executor_.loads(), operations_, fabric_, watchers_.peer_waits}, end);
+  if (setup_.folding != nullptr) {
+    std::vector<PeerWaits> of_class = std::move(path.waits);
+    path.waits.clear();
+    for (const std::uint32_t c : setup_.folding->class_of_rank) path.waits.push_back(of_class[c]);
+  }
+  path.waits.resize(path.waits.size() - setup_.scenario.storage_ranks);
+  return path;
 }
 
 Utilisation Simulation::utilisation(Bytes rail_bytes, const RunResult& result) const {

@@ -34,6 +34,7 @@ struct Watchers {
   Watchers& operator=(const Watchers&) = delete;
 
   std::optional<execution::RunHistory> history;  ///< of a run that is asked for its critical path
+  execution::PeerWaitLog peer_waits{};           ///< of the same; the accounting writes it
   const std::vector<Observer*> of_ranks;
   const execution::ObserverList all;
   const execution::ObserverList ranks;
@@ -71,6 +72,7 @@ class Simulation {
   [[nodiscard]] execution::PlanOptions plan_options() const;
   [[nodiscard]] execution::ExecutorOptions executor_options();
   [[nodiscard]] execution::RunContext context();
+  [[nodiscard]] CriticalPath path(Time end) const;
   [[nodiscard]] Utilisation utilisation(Bytes rail_bytes, const RunResult& result) const;
   void add_fidelity(RunResult& result) const;
   void add_uplinks(double seconds, Utilisation& share) const;

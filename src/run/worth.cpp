@@ -2,6 +2,7 @@
 
 #include "photonrail/error.hpp"
 #include "run/profiling_runs.hpp"
+#include "run/rl_steps.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -133,6 +134,11 @@ double Measure::gain_over(const Measure& base) const {
 }
 
 Measure measure_of(const RunResult& result) {
+  if (result.rl && !result.rl->steps.empty()) {
+    double sum = 0.0;
+    for (const RlStep& step : run::middle_steps(*result.rl)) sum += to_seconds(step.step);
+    return {Measure::Kind::kStep, sum / static_cast<double>(run::middle_steps(*result.rl).size())};
+  }
   if (!result.serving) return {Measure::Kind::kStep, to_seconds(result.step_time())};
   const auto& search = result.serving->rate_search;
   if (search) return {Measure::Kind::kRate, search->greatest ? search->greatest->per_s : 0.0};

@@ -190,6 +190,18 @@ TaskId TaskGraphBuilder::add_receive(ProgramId p, TaskGroup group, Bytes size, s
   return add(p, Task::receive(slot_of(p, group), tag, size), name, after);
 }
 
+std::uint32_t TaskGraphBuilder::add_shares(ProgramId p, std::vector<ComputeShare> shares) {
+  Draft& d = draft(p);
+  d.shares.push_back(std::move(shares));
+  return static_cast<std::uint32_t>(d.shares.size());
+}
+
+void TaskGraphBuilder::set_shares(ProgramId p, TaskId task, std::uint32_t number) {
+  Draft& d = draft(p);
+  if (d.shares_of.size() <= task.index()) d.shares_of.resize(task.index() + 1);
+  d.shares_of[task.index()] = number;
+}
+
 void TaskGraphBuilder::add_dependency(ProgramId p, TaskId before, TaskId after) {
   draft(p).edges.emplace_back(before, after);
 }
@@ -225,6 +237,8 @@ Program TaskGraphBuilder::finish_program(ProgramId p) {
   if (const std::string problem = edge_problem(d.edges, program); !problem.empty()) {
     throw ConfigError(describe(p), problem, "the program has " + core::counted(program.tasks_.size(), "task"));
   }
+  program.shares_ = std::move(d.shares);
+  program.shares_of_ = std::move(d.shares_of);
   Successors successors = make_successors(program.tasks_.size(), d.edges);
   d = {};
   if (const auto cycle = find_cycle(successors); !cycle.empty()) {

@@ -24,6 +24,28 @@ TEST_F(Explain, SaysWhatBoundsARunAndTheWorthOfItsResources) {
   for (const json& of : explained["worth"]) EXPECT_TRUE(of.contains("gain") || of.contains("error")) << of;
 }
 
+// Served requests are judged by their first token, steps of reinforcement learning by the mean step; each says its parts.
+TEST_F(Explain, SpeaksOfTheFirstTokenAndOfStepsWhereThereIsNoPath) {
+  const auto file = [](const char* name) {
+    return " '" + (fs::path(PHOTONRAIL_SOURCE_DIR) / "configs" / name / "quickstart.json").string() + "'";
+  };
+  const std::string few = file("serving") + " --set /workload/serving/requests/count=200";
+  const json served = json::parse(run("explain --json" + few).out);
+  double parts = 0.0;
+  for (const auto& [part, summary] : served["ttft_parts_s"].items()) parts += summary["mean"].get<double>();
+  EXPECT_NEAR(parts, served["ttft_s"].get<double>(), 1e-9);
+  EXPECT_THAT(run("explain" + few).out, HasSubstr(": the mean TTFT, part by part\n"));
+  ASSERT_EQ(run("run --quiet --out rl" + file("rl")).status, 0);
+  const json result = json::parse(read(folder_ / "rl/result.json"));
+  const json learned = json::parse(run("explain --json" + file("rl")).out);
+  EXPECT_EQ(learned["step_s"], result["rl"]["mean"]["step_s"]);
+  EXPECT_LT(learned["step_s"].get<double>(), 0.5 * learned["makespan_s"].get<double>());  // of several steps
+  for (const json& of : learned["worth"]) {
+    const double step = of["step_s"];
+    EXPECT_NEAR(of["gain"].get<double>(), 1.0 - step / learned["step_s"].get<double>(), 1e-9) << of["resource"];
+  }
+}
+
 TEST_F(Explain, ATraceBecomesAScenarioInOneCall) {
   const std::string folder = (fs::path(PHOTONRAIL_SOURCE_DIR) / "traces/llama3-8b-tp4-pp2-dp2").string();
   const Outcome outcome = run("import chakra '" + folder + "' -o job.json --gpus-per-server 4");

@@ -328,5 +328,27 @@ TEST_F(Sweeps, SaysWhatIsWrongWithItsOptions) {
   EXPECT_EQ(run("sweep sweep.json --memory 1GB --jobs 2 --quiet --out q").out, "q/results.db\n");
 }
 
+// A point that takes longer than --point-limit fails, and says what would do; the others are done.
+TEST_F(Sweeps, APointThatTakesTooLongFailsAlone) {
+  const json base = (fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/quickstart.json").string();
+  write("limited.json",
+        {{"schema", "photonrail.sweep/1"},
+         {"base", base},
+         {"axes",
+          {{{"pointer", "/run/folding"}, {"values", {false}}}, {{"pointer", "/run/iterations"}, {"values", {1, 2000}}}}}});
+  const std::string call = "sweep limited.json --quiet --out limited";
+  const Outcome limited = run(call + " --point-limit 0.5");
+  EXPECT_EQ(limited.status, 3);
+  EXPECT_THAT(limited.err, HasSubstr("1 of 2 points failed"));
+  const std::vector<std::string> rows = lines_of(read(folder_ / "limited/results.csv"));
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_THAT(rows[1], HasSubstr(",done,"));
+  EXPECT_THAT(
+      rows[2],
+      HasSubstr(",failed,\"takes more than 0.5 s of processor time (a greater --point-limit, with --retry-failed)\""));
+  EXPECT_THAT(run("sweep status limited").out, AllOf(HasSubstr("done          1"), HasSubstr("failed        1")));
+  EXPECT_EQ(run(call).status, 3) << "failed points are not run again unasked";
+}
+
 }  // namespace
 }  // namespace photonrail::test

@@ -32,6 +32,8 @@ TEST_F(Terminal, TablesOfRunsFit) {
   expect_narrow("run" + file("serving/quickstart.json") + " --set /workload/serving/requests/count=200");
   expect_narrow("run" + file("rl/quickstart.json"));
   expect_narrow("explain" + file("quickstart.json"));
+  expect_narrow("explain" + file("rl/quickstart.json"));
+  expect_narrow("explain" + file("serving/quickstart.json") + " --set /workload/serving/requests/count=200");
 }
 
 TEST_F(Terminal, TablesOfStudiesFit) {

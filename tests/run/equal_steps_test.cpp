@@ -50,6 +50,7 @@ TEST(EqualSteps, AThousandAreThoseOfTheWholeRun) {
       EXPECT_EQ(few.critical_path->parts[i].label(), all.critical_path->parts[i].label());
       EXPECT_EQ(few.critical_path->parts[i].time, all.critical_path->parts[i].time);
     }
+    EXPECT_EQ(few.critical_path->waits, all.critical_path->waits);
   }
 }
 

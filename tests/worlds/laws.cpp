@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 
 namespace photonrail::worlds {
@@ -329,7 +330,15 @@ LawAnswer path_adds_up(const World& world, const Outcome& first, Verdict& verdic
   }
   if (!other.result.critical_path) return {};  // a bound has none
   const Duration sum = other.result.critical_path->total();
-  return {true, sum == other.result.makespan ? "" : longer("the path", other.result.makespan, sum)};
+  if (sum != other.result.makespan) return {true, longer("the path", other.result.makespan, sum)};
+  const std::vector<PeerWaits>& waits = other.result.critical_path->waits;
+  for (std::size_t r = 0; r < other.result.ranks.size(); ++r) {
+    const Duration of_causes = std::accumulate(waits[r].begin(), waits[r].end(), Duration{});
+    const Duration waited = other.result.ranks[r].peer_wait;
+    if (of_causes != waited)
+      return {true, longer("the causes of waits", waited, of_causes) + ", rank " + std::to_string(r)};
+  }
+  return {true, ""};
 }
 
 std::vector<PolicyProperty> laws_of_twins() {

@@ -47,6 +47,29 @@ TEST(Worlds, NothingIsWrongWithAFixedShare) {
   EXPECT_GT(report.done, report.worlds / 2);
 }
 
+// Each note is there where it is true, and not elsewhere; the truth comes from the file, the books and the twins alone.
+// Nightly 400 drawn scenarios are examined, and fewer in the gate.
+TEST(Worlds, NotesAreTrue) {
+  const std::uint64_t wanted = std::min<std::uint64_t>(cases(20), 400);
+  CampaignOptions options;
+  options.judge.only_law = "notes";
+  options.seed = 500'000;
+  options.cases = 50;
+  options.shrink_tries = 100;
+  std::uint64_t examined = 0;
+  for (int batch = 0; batch < 100 && examined < wanted; ++batch, options.seed += options.cases) {
+    const CampaignReport report = run_campaign(options);
+    for (const Finding& finding : report.findings) {
+      ADD_FAILURE() << finding.symptom << ", seed " << finding.seed << ": " << finding.detail << '\n'
+                    << to_text(finding.smallest);
+    }
+    const auto notes = report.laws.find("notes");
+    if (notes != report.laws.end()) examined += notes->second;
+  }
+  EXPECT_GE(examined, wanted);
+  RecordProperty("examined", static_cast<int>(examined));
+}
+
 TEST(Worlds, AreTheSameForOneSeed) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) EXPECT_EQ(to_text(draw_world(seed)), to_text(draw_world(seed)));
   EXPECT_NE(to_text(draw_world(1)), to_text(draw_world(2)));

@@ -7,7 +7,9 @@
 #include "photonrail/study/worth.hpp"
 #include "read.hpp"
 #include "report/explanation.hpp"
+#include "report/rl_report.hpp"
 #include "report/run_json.hpp"
+#include "report/serving_report.hpp"
 #include "work_limit.hpp"
 
 #include <algorithm>
@@ -55,6 +57,8 @@ void explain(const ExplainScenarioOptions& options, const Registries& known) {
                     {std::string(report::key_of(measure.kind)), measure.value},
                     {"makespan_s", to_seconds(result.makespan)}};
     if (result.critical_path) json["critical_path"] = report::path_json(*result.critical_path);
+    if (result.serving) json["ttft_parts_s"] = *report::serving_json(*result.serving).find("ttft_parts_s");
+    if (result.rl) json["rl"] = *report::rl_json(*result.rl).find("mean");
     if (result.utilisation) json["utilisation"] = report::utilisation_json(*result.utilisation);
     json["worth"] = report::worth_json(worth);
     json["notes"] = report::notes_json(result.notes);
@@ -63,7 +67,7 @@ void explain(const ExplainScenarioOptions& options, const Registries& known) {
   }
   warn(result.name, result.warnings);
   const int width = output_width();
-  std::cout << report::path_text(result, width);
+  std::cout << report::path_text(result, width) << report::parts_text(result);
   if (!worth.empty()) std::cout << '\n' << report::worth_text(worth, measure_of(result));
   if (!result.notes.empty()) std::cout << '\n' << report::notes_text(result.notes, "", width);
 }

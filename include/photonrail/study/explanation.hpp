@@ -4,6 +4,7 @@
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,16 +35,35 @@ struct PathPart {
     kUnexplained     ///< none of the above: always 0 but for policies that give lanes away
   };
   Kind kind = Kind::kComputation;
-  std::string what{};  ///< computations: the common beginning of their names, up to the first number
+  /// Computations: the class of operators, "products" or "optimizer"; without one the part of the model, "attention", or
+  /// the common beginning of their names.
+  std::string what{};
   std::optional<Dimension> dimension{};
   std::optional<Dimension> before{};
   std::optional<Place> place{};
   Duration time{};
   std::uint64_t stretches = 0;
 
-  /// "computation: forward", "dp over leaf_uplink", "circuits: pp -> dp"
+  /// "computation: products", "dp over leaf_uplink", "circuits: pp -> dp"
   [[nodiscard]] std::string label() const;
 };
+
+/// Why a rank waits for peers: what the chain of causes behind the end of its wait did at that moment.
+enum class WaitCause : std::uint8_t {
+  kStraggler,  ///< a rank that does the same, or of the same pipeline stage, computes longer or began late
+  kExperts,    ///< ... because it has more tokens for its experts
+  kBubble,     ///< another pipeline stage computes
+  kData,       ///< operations of other ranks, whose data come first, have bytes on their way
+  kCircuits,   ///< other ranks lack only their circuits
+  kLane,       ///< an operation waits for the lane of another one
+  kOther
+};
+inline constexpr int kWaitCauseCount = 7;
+/// "straggler", "uneven experts", "pipeline bubble", "data of peers", "late circuits", "lane", "other"
+[[nodiscard]] std::string_view name(WaitCause cause);
+
+/// What a rank waits for peers, by cause: RankTime::peer_wait, to the picosecond.
+using PeerWaits = std::array<Duration, kWaitCauseCount>;
 
 /// What bounds a run: the chain of causes that ends it, each stretch of time the one thing that the next waited for.
 struct CriticalPath {
@@ -56,7 +76,10 @@ struct CriticalPath {
     Duration time{};           ///< of those operations on the path
   };
   std::optional<Busiest> busiest{};
+  std::vector<PeerWaits> waits{};  ///< by rank
 
+  /// Mean over ranks, rounded down.
+  [[nodiscard]] PeerWaits mean_waits() const;
   [[nodiscard]] Duration total() const;
 };
 

@@ -2,7 +2,7 @@
 import { stretchesBelow } from './break_even.js';
 import { element } from './dom.js';
 import { formatShare, formatValue, isShare, quantityOf, unitOf } from './format.js';
-import { allRows, compare, FASTEST, heldText, isLessBetter, isTime, matchingRows } from './selection.js';
+import { allRows, compare, FASTEST, heldText, isLessBetter, isTime, matchingRows, stepTimeOf } from './selection.js';
 import { mean } from './statistics.js';
 import { judgedWhole, largestParts } from './workloads.js';
 
@@ -117,9 +117,22 @@ function sentenceOf({ best, others, base, metric, text, where }) {
   return next === undefined ? `${head}.` : `${head}; the next, ${text(next.name)}, has ${formatShare(Math.abs(next.value / best[0].value - 1))} ${less ? 'more' : 'less'}.`;
 }
 
-/** { title, held, note, head, rows: [{ cells, winner }] }; undefined where there are not two designs to compare. */
+// Of one run: what it is judged by, and what takes most of that.
+function answerOfOne(table, row) {
+  const whole = judgedWhole(table)?.whole;
+  const metric = [whole, stepTimeOf(table)].find((name) => Number.isFinite(table.get(name)?.values[row]));
+  const name = ['name', 'scenario'].map((column) => table.get(column)?.values[row]).find((text) => typeof text === 'string' && text !== '');
+  if (metric === undefined || name === undefined || !isTime(metric)) return undefined;
+  const columns = [['run', name], [quantityOf(metric), formatValue(table.get(metric).values[row], metric)],
+    ['cost', formatValue(meanOf(table, 'cost.usd', [row]), 'usd')], ['power', formatValue(meanOf(table, 'cost.power_w', [row]), 'power_w')],
+    [whole ? `most of ${quantityOf(whole)}` : 'most of its time', bindingOf(table, [row])]].filter(([, cell]) => cell !== '' && cell !== '–');
+  return { title: `${name}: ${quantityOf(metric)} ${columns[1][1]}.`, held: '', note: '', head: columns.map(([head]) => head), rows: [{ winner: false, cells: columns.map(([, cell]) => cell) }] };
+}
+
+/** { title, held, note, head, rows: [{ cells, winner }] }; undefined where there are several runs, but not two designs to compare. */
 export function answerOf({ table, rows = allRows(table), selection }) {
   const { metric } = selection;
+  if (table.rows === 1) return rows.length === 1 ? answerOfOne(table, rows[0]) : undefined;
   if (metric === undefined || !(isTime(metric) || isShare(metric) || metric === 'goodput.steps_per_day')) return undefined;
   if (table.get(selection.series || selection.x)?.role !== 'parameter') return undefined;
   const { designs, at } = designsOf(table, rows, selection);

@@ -1,6 +1,6 @@
 // Axes, legends and the places of charts, as all figures have them.
-import { axisUnit, formatValue, labelOf, quantityOf } from './format.js';
-import { digitsFor, doubles } from './statistics.js';
+import { axisUnit, formatValue, labelOf, quantityOf, unitOf } from './format.js';
+import { digitsFor, doubles, niceRange } from './statistics.js';
 
 const SPLIT = { lineStyle: { color: '#e8ebef' } };
 const LETTER = 6.6;  // the width of an average letter of 12 pixels
@@ -32,6 +32,18 @@ export function numberAxis(name, { xs, logX }, more) {
 export function valueAxis(name, { log, label, values = [] }, more) {
   const digits = digitsFor(values);
   return axis(name, label, { type: log ? 'log' : 'value', nameGap: 62, scale: log, ...more }, more?.axisLabel ? [] : values, digits);
+}
+
+const DAY = 86400;  // s
+
+/** Ticks of a linear axis of seconds that reaches days: whole and even numbers of them, all in days; {} where it does not. */
+export function dayTicks(name, values) {
+  const unit = unitOf(name);
+  const most = Math.max(0, ...values.filter(Number.isFinite)) * (unit?.scale ?? 0);
+  if (unit?.symbol !== 's' || most < 2 * DAY) return {};
+  const { high, step } = niceRange(0, most / DAY);
+  const inName = DAY / unit.scale;
+  return { min: 0, max: high * inName, interval: step * inName, axisLabel: { formatter: (value) => `${Number((value / inName).toPrecision(4))} d`, hideOverlap: true } };
 }
 
 /** Names of categories at a horizontal axis, turned and broken so that none is cut off. */

@@ -42,7 +42,7 @@ export function tableFigures(table, plan) {
   if (plan) return costs;  // the others compare all points of a sweep, of which a plan has run the best alone
   const numeric = (selection) => table.get(selection.x)?.numeric === true;
   return [
-    { id: 'comparison', there: (selection) => selection.metric !== undefined && (table.rows > 1 || wholesOf(table).length === 0), make: comparisonFigure },
+    { id: 'comparison', there: (selection) => selection.metric !== undefined && table.rows > 1, make: comparisonFigure },
     { id: 'break-even', there: (selection) => hasBreakEven(table, selection), make: breakEvenFigure },  // none where nothing is met
     { id: 'heatmap', there: (selection) => selection.metric !== undefined && heatmapAxis(table, selection) !== undefined,
       make: (shown) => heatmapFigure({ ...shown, ...heatmapChoice(table, shown.selection, shown.view) }) },

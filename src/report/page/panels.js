@@ -1,7 +1,7 @@
 // Several small charts over one parameter in one figure: a metric for each value of a further parameter, or several metrics.
-import { categoryAxis, gridsFor, legendFor, numberAxis, panelTitles, valueAxis } from './axes.js';
+import { categoryAxis, dayTicks, gridsFor, legendFor, numberAxis, panelTitles, valueAxis } from './axes.js';
 import { axisTooltip, comparisonCsv, linesAlike } from './charts.js';
-import { formatValue, labelOf, quantityOf } from './format.js';
+import { formatValue, isShare, labelOf, quantityOf } from './format.js';
 import { measureOf, seriesOf } from './series.js';
 import { allRows, changes, compare, heldText, matchingRows, varyingParameters } from './selection.js';
 import { niceRange, range } from './statistics.js';
@@ -29,11 +29,15 @@ function panelsOption({ table, rows, panels, width, sharedY }) {
     tooltip: axisTooltipOf(made),
     xAxis: made.map((one, i) => xAxisOf(one, i, grids[i].width)),
     yAxis: made.map(({ selection, measure }, i) => valueAxis(selection.metric, { log: measure.log, label: '' }, {
-      ...measure.axis, gridIndex: i, nameGap: 0, ...shared(measure), ...reaching(boundOf(made[i].comparison, made[i].line)) })),
+      ...measure.axis, gridIndex: i, nameGap: 0, ...daysOf(made[i]), ...shared(measure), ...reaching(boundOf(made[i].comparison, made[i].line)) })),
     series: made.flatMap(({ comparison, selection, measure, line }, i) => withBound(seriesOf(comparison, selection, measure, { xAxisIndex: i, yAxisIndex: i }), boundOf(comparison, line), selection.metric)),
   };
   return { option, height, made };
 }
+
+// Plain times that reach days are told in days.
+const daysOf = ({ comparison, selection, measure }) => (comparison.normalised || measure.log || isShare(selection.metric) ? {}
+  : dayTicks(selection.metric, measure.shown(comparison.series).flatMap(({ points }) => points.map((point) => measure.of(point.mean)))));
 
 const FARTHEST = 4;  // times the highest value: a bound beyond it would flatten the lines
 

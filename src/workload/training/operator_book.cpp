@@ -81,6 +81,20 @@ Duration OperatorBook::time(const std::vector<BookedOperator>& work, bool host_w
   return Duration{static_cast<std::int64_t>((both ? gpu + host : std::max(gpu, host)) * 1e12 + 0.5)};
 }
 
+OperatorBook::ClassTimes OperatorBook::times_of_classes(const std::vector<BookedOperator>& work, bool host_waits) const {
+  ClassTimes times{};
+  double gpu = 0.0;
+  for (const BookedOperator& op : work) {
+    const double seconds = op.times * seconds_[op.number];
+    times[static_cast<std::size_t>(used_[op.number].kind)] += seconds;
+    gpu += seconds;
+  }
+  const double host = host_seconds(work, host_waits);
+  const bool both = host_waits && how_.host_waits_for_routing;
+  times[static_cast<std::size_t>(OperatorClass::kHost)] += both ? host : std::max(host - gpu, 0.0);
+  return times;
+}
+
 void OperatorBook::use(const std::vector<BookedOperator>& work, bool host_waits, double ranks) {
   for (const BookedOperator& op : work) {
     used_[op.number].times += op.times * ranks;

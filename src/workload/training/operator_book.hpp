@@ -3,6 +3,7 @@
 
 #include "photonrail/workload/training_operators.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -41,6 +42,9 @@ class OperatorBook {
 
   /// GPU and host together. `host_waits`: their times add up, else the longer one counts.
   [[nodiscard]] Duration time(const std::vector<BookedOperator>& work, bool host_waits) const;
+  /// Seconds of time() by class of operators; kHost has what the GPU waits for the host.
+  using ClassTimes = std::array<double, kOperatorClassCount>;
+  [[nodiscard]] ClassTimes times_of_classes(const std::vector<BookedOperator>& work, bool host_waits) const;
   /// Notes that `work` runs on `ranks` GPUs.
   void use(const std::vector<BookedOperator>& work, bool host_waits, double ranks);
 

@@ -1,6 +1,7 @@
 #include "workload/training/stage_tasks.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace photonrail::workload {
@@ -49,7 +50,26 @@ TaskId StageTasks::collective(SlotUse use, CollectiveOp op, Bytes size, const st
 TaskId StageTasks::compute_apart(const Work& work, const std::string& task, const std::vector<TaskId>& after) {
   if (book_ == nullptr) return builder_.add_compute(program_, work.flops, work.memory, task, after);
   book_->use(work.operators, work.host_waits, ranks_);
-  return builder_.add_delay(program_, book_->time(work.operators, work.host_waits), task, after);
+  const TaskId id = builder_.add_delay(program_, book_->time(work.operators, work.host_waits), task, after);
+  note_shares(id, work);
+  return id;
+}
+
+// Passes repeat: few computations of a stage are made of different operators.
+void StageTasks::note_shares(TaskId task, const Work& work) {
+  const OperatorBook::ClassTimes times = book_->times_of_classes(work.operators, work.host_waits);
+  const double whole = std::accumulate(times.begin(), times.end(), 0.0);
+  if (whole <= 0.0) return;
+  const auto [known, is_new] = shares_.try_emplace(times, 0);
+  if (is_new) {
+    std::vector<ComputeShare> shares;
+    for (std::size_t c = 0; c < times.size(); ++c) {
+      if (times[c] > 0.0)
+        shares.push_back({std::string(photonrail::name(static_cast<OperatorClass>(c))), times[c] / whole});
+    }
+    known->second = builder_.add_shares(program_, std::move(shares));
+  }
+  builder_.set_shares(program_, task, known->second);
 }
 
 void StageTasks::send(const Message& message, const std::string& task, TaskId after) {

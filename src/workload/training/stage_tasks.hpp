@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,7 @@ class StageTasks {
 
  private:
   [[nodiscard]] std::uint32_t slot(SlotUse use) const;
+  void note_shares(TaskId task, const Work& work);
 
   TaskGraphBuilder& builder_;
   std::vector<SlotUse> slots_;
@@ -61,6 +63,7 @@ class StageTasks {
   double ranks_;
   ProgramId program_;
   TaskId last_compute_ = TaskId::none();
+  std::map<OperatorBook::ClassTimes, std::uint32_t> shares_;  // numbers, by what they are made of
 };
 
 }  // namespace photonrail::workload

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 
 const page = new URL('../../../src/report/page/', import.meta.url);
 const { answerOf, bindingOf } = await import(new URL('answer.js', page));
+const { dayTicks } = await import(new URL('axes.js', page));
 const { breakEvenFigure, stretchesBelow } = await import(new URL('break_even.js', page));
 const { breakdownFigure, comparisonFigure } = await import(new URL('charts.js', page));
 const { heatmapAxis, heatmapFigure } = await import(new URL('heatmap.js', page));
@@ -288,11 +289,10 @@ test('lines that coincide in one of several charts are named with the chart', ()
   assert.equal(figure.note, 'Lines that coincide: electrical = opus in “exposed tp communication”.');
 });
 
-test('designs that take the same time are equally good, and one design alone is no answer', () => {
+test('designs that take the same time are equally good', () => {
   const table = sweepOf({ late_ms: [0, 10], algorithm: ['ring', 'tree'] }, ({ late_ms: late }) => ({ makespan_s: 1 + late }));
   assert.match(show(answerOf, table).title, /^ring and tree are equally good at late 0 s/);
   assert.deepEqual(show(answerOf, table).rows.map(({ winner }) => winner), [true, true]);
-  assert.equal(show(answerOf, sweepOf({ late_ms: [1] }, () => ({ makespan_s: 1 }))), undefined);
 });
 
 // 6 of 10 s of computation, 3 s of data-parallel exchanges.
@@ -300,4 +300,21 @@ test('what takes most of the time of a design is named', () => {
   const part = (name) => `per_rank_mean_s.${name}`;
   const table = tableOf([{ [part('compute')]: 6, [part('exposed_communication')]: 3, [part('reconfiguration_wait')]: 0, [part('peer_wait')]: 1, 'communication.dp.exposed_s': 3 }], {});
   assert.equal(bindingOf(table, [0]), 'compute 60\u00a0%, dp exposed 30\u00a0%');
+});
+
+test('the answer of one run says what it is judged by, and what takes most of that', () => {
+  const one = tableOf([{ name: 'mine', makespan_s: 8, iteration_s: 2, 'per_rank_mean_s.compute': 6, 'per_rank_mean_s.peer_wait': 2, 'cost.usd': 2000 }], { name: 'info' });
+  const answer = show(answerOf, one);
+  assert.equal(answer.title, 'mine: step time 2 s.');
+  assert.deepEqual(answer.head, ['run', 'step time', 'cost', 'most of its time']);
+  assert.deepEqual(answer.rows, [{ winner: false, cells: ['mine', '2 s', '$2k', 'compute\u00a075\u00a0%, peers\u00a025\u00a0%'.replace('compute\u00a0', 'compute ').replace('peers\u00a0', 'peers ')] }]);
+});
+
+test('an axis of days has whole days', () => {
+  const ticks = dayTicks('blocked_s', [400000, 200000]);
+  assert.equal(ticks.interval, 86400);
+  assert.equal(ticks.max, 5 * 86400);
+  assert.equal(ticks.axisLabel.formatter(3 * 86400), '3 d');
+  assert.deepEqual(dayTicks('blocked_s', [100000]), {});
+  assert.deepEqual(dayTicks('share', [400000]), {});
 });

@@ -131,7 +131,7 @@ class Program {
   }
   /// The name of a task, or "" for a task without one.
   [[nodiscard]] std::string_view name(TaskId t) const;
-  /// What a computation is made of, shares that add up to 1; empty where the program's writer does not know.
+  /// Returns what a computation is made of, shares that add up to 1; empty where the program's writer does not know.
   [[nodiscard]] std::span<const ComputeShare> shares(TaskId t) const;
 
   /// Returns true when the tasks are equal but for their names.

@@ -12,6 +12,8 @@ import pytest
 import photonrail
 from photonrail import types
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
 
 def test_a_ring_takes_what_its_formula_says(electrical):
     result = photonrail.simulate(electrical)
@@ -27,7 +29,7 @@ def test_a_result_says_what_bounds_it_and_why(electrical):
     assert list(result.notes["id"]) == ["binds", "one-tier"]
     assert "oversubscription 2 has no effect" in result._repr_html_()
     assert photonrail.simulate(electrical).critical_path.empty
-    waits = photonrail.simulate("configs/quickstart.json", set={"/run/critical_path": True})
+    waits = photonrail.simulate(ROOT / "configs/quickstart.json", set={"/run/critical_path": True})
     assert waits.peer_waits["time_s"].sum() == pytest.approx(waits.json["per_rank_mean_s"]["peer_wait"])
     assert waits.peer_waits.index[0] == "pipeline bubble" and "pipeline bubble" in waits._repr_html_()
 

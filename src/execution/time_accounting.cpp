@@ -14,6 +14,15 @@ using core::checked_sum;
 
 namespace {
 
+// An interval that goes on is one with the part of it that was settled before.
+void add_interval(std::vector<std::pair<Time, Time>>& log, Time from, Time until) {
+  if (!log.empty() && log.back().second == from) {
+    log.back().second = until;
+  } else {
+    log.emplace_back(from, until);
+  }
+}
+
 std::size_t lowest(std::uint32_t bits) { return static_cast<std::size_t>(std::countr_zero(bits)); }
 
 }  // namespace
@@ -34,8 +43,14 @@ void merge_equal(std::vector<WindowCount>& windows) {
   windows.shrink_to_fit();
 }
 
-TimeAccounting::TimeAccounting(std::size_t ranks, std::span<const std::uint32_t> class_of_rank, std::size_t uncounted)
-    : clocks_(ranks), class_of_rank_(class_of_rank), copies_(ranks, class_of_rank.empty() ? 1 : 0), uncounted_(uncounted) {
+TimeAccounting::TimeAccounting(std::size_t ranks, std::span<const std::uint32_t> class_of_rank, std::size_t uncounted,
+                               PeerWaitLog* peer_waits)
+    : clocks_(ranks),
+      class_of_rank_(class_of_rank),
+      copies_(ranks, class_of_rank.empty() ? 1 : 0),
+      uncounted_(uncounted),
+      peer_waits_(peer_waits) {
+  if (peer_waits_ != nullptr) peer_waits_->resize(ranks);
   for (const std::uint32_t c : class_of_rank) ++copies_[c];
 }
 
@@ -112,21 +127,10 @@ void TimeAccounting::part(GroupClock& group, Time now) {
 TimeAccounting::Clock& TimeAccounting::settle(RankId rank, Time now) {
   Clock& clock = clocks_[rank.index()];
   if (clock.group != kAlone) part(group_clocks_[clock.group], now);
-  if (peer_waits_ != nullptr) [[unlikely]]
-    log_wait(rank, now);
+  const bool waited = clock.last != now && clock.computing == 0 && clock.running_in == 0 && clock.waiting_in == 0;
+  if (peer_waits_ != nullptr && waited) [[unlikely]]
+    add_interval((*peer_waits_)[rank.index()], clock.last, now);
   return pass(clock, now);
-}
-
-// An interval that goes on is one with the part of it that was settled before.
-void TimeAccounting::log_wait(RankId rank, Time now) {
-  const Clock& clock = clocks_[rank.index()];
-  if (clock.last == now || clock.computing > 0 || clock.running_in != 0 || clock.waiting_in != 0) return;
-  std::vector<std::pair<Time, Time>>& log = (*peer_waits_)[rank.index()];
-  if (!log.empty() && log.back().second == clock.last) {
-    log.back().second = now;
-  } else {
-    log.emplace_back(clock.last, now);
-  }
 }
 
 // Every picosecond goes to exactly one use, by rank of the uses: computation hides everything, then waiting for a fault to

@@ -46,14 +46,9 @@ class TimeAccounting {
  public:
   /// `class_of_rank`: in a folded run, which of the ranks run here stands for each rank of the job; otherwise empty. It
   /// must outlive the object. `uncounted`: so many ranks at the end of the job are in no accounts of ranks, and in no mean.
-  explicit TimeAccounting(std::size_t ranks, std::span<const std::uint32_t> class_of_rank = {}, std::size_t uncounted = 0);
-
-  /// Keeps each interval of waiting for peers from now on. `log` must outlive the object. REQUIRES: no groups will run as
-  /// one.
-  void log_peer_waits(PeerWaitLog& log) {
-    peer_waits_ = &log;
-    log.resize(clocks_.size());
-  }
+  /// `peer_waits`: gets each interval of waiting for peers, and must outlive the object; then no groups may run as one.
+  explicit TimeAccounting(std::size_t ranks, std::span<const std::uint32_t> class_of_rank = {}, std::size_t uncounted = 0,
+                          PeerWaitLog* peer_waits = nullptr);
 
   void compute_began(RankId rank, Time now) { ++settle(rank, now).computing; }
   void compute_ended(RankId rank, Time now) { --settle(rank, now).computing; }
@@ -181,7 +176,6 @@ class TimeAccounting {
   }
   static Clock& pass(Clock& clock, Time now);
   Clock& settle(RankId rank, Time now);
-  void log_wait(RankId rank, Time now);
   [[nodiscard]] Clock* clock_of(const LockstepGroup& group, Time now);
   [[nodiscard]] bool join(const LockstepGroup& group, Time now);
   void part(GroupClock& group, Time now);
@@ -193,7 +187,7 @@ class TimeAccounting {
   std::span<const std::uint32_t> class_of_rank_;
   std::vector<std::int64_t> copies_;  // by clock: ranks of the job that it stands for
   std::size_t uncounted_;
-  PeerWaitLog* peer_waits_ = nullptr;
+  PeerWaitLog* peer_waits_;                                                        // null: not kept
   std::array<std::array<WindowTally, kDimensionCount>, kDimensionCount> windows_;  // by dimension before, after
   std::map<Dimension, DurationHistogram> operation_times_;
   std::map<Dimension, DurationHistogram> circuit_waits_;

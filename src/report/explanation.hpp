@@ -13,7 +13,7 @@
 
 namespace photonrail::report {
 
-/// What a rank waits for peers, mean of ranks: longest first, causes without time left out.
+/// Returns the waits for peers by cause, mean of ranks: longest first, causes without time left out.
 [[nodiscard]] std::vector<std::pair<WaitCause, Duration>> waits_of(const CriticalPath& path);
 /// A line for each part of the critical path, its busiest capacity, and a line for each cause of waits; "" without a path.
 [[nodiscard]] std::string path_text(const RunResult& result, int width);
@@ -21,7 +21,7 @@ namespace photonrail::report {
 [[nodiscard]] std::string worth_text(std::span<const Worth> worth, const Measure& base);
 /// A paragraph a note, with its key. `about`: before each; empty: nothing.
 [[nodiscard]] std::string notes_text(std::span<const Note> notes, const std::string& about, int width);
-/// What the measure of a run without a critical path is made of: the mean time to the first token, or a step of
+/// Prints what the measure of a run without a critical path is made of: the mean time to the first token, or a step of
 /// reinforcement learning; "" of others.
 [[nodiscard]] std::string parts_text(const RunResult& result);
 /// "step_s", "ttft_s", "rate_per_s".

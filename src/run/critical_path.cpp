@@ -169,7 +169,10 @@ CriticalPath path_of(const PathSources& sources, const std::vector<Stretch>& str
 }  // namespace
 
 CriticalPath critical_path(const PathSources& sources, Time end) {
-  PathWalk walk(sources.history, sources.operations);
+  const std::size_t groups = sources.history.graph().communicators().size();
+  std::vector<bool> on_rails(groups);
+  for (std::size_t c = 0; c < groups; ++c) on_rails[c] = sources.operations.crosses(CommunicatorId{c});
+  PathWalk walk(sources.history, std::move(on_rails));
   CriticalPath path = path_of(sources, walk.from_end(end));
   path.waits = peer_waits(sources.history, walk, sources.peer_waits, end);
   return path;

@@ -19,7 +19,7 @@ struct PathSources {
   const execution::PeerWaitLog& peer_waits;  ///< of the ranks of the history
 };
 
-/// The path that ends the run at `end`, and what the ranks of the history wait for.
+/// Returns the path that ends the run at `end`, and what the ranks of the history wait for.
 [[nodiscard]] CriticalPath critical_path(const PathSources& sources, Time end);
 
 }  // namespace photonrail::run

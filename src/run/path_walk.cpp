@@ -11,7 +11,7 @@ using execution::OperationRecord;
 
 namespace {
 
-// So many completions after an instant are looked through for what began then: a rank does few things at a time.
+// The number of completions after an instant that are looked through for what began then.
 constexpr std::ptrdiff_t kLookAhead = 64;
 
 }  // namespace
@@ -106,7 +106,7 @@ PathWalk::Step PathWalk::explain_operation(const OperationRecord& record, const 
   return before_start(record, member);
 }
 
-// What the operation waited for until this instant: the member that came last, or a lane.
+// Finds what the operation waited for until this instant: the member that came last, or a lane.
 PathWalk::Step PathWalk::before_start(const OperationRecord& record, const MemberRecord& member) {
   const MemberRecord* last = &member;
   for (const MemberRecord& other : record.members) {
@@ -228,7 +228,7 @@ std::optional<Dimension> PathWalk::dimension_before(RankId rank, Time at) const 
     --c;
     if (c->is_computation()) continue;
     const OperationRecord& record = history_.operations()[c->record];
-    if (operations_.crosses(record.communicator)) return dimension(record);
+    if (on_rails_[record.communicator.index()]) return dimension(record);
   }
   return std::nullopt;
 }

@@ -1,7 +1,6 @@
 // The walk over the history of a run, backward from an instant, each time to what was waited for last.
 #pragma once
 
-#include "execution/operation_table.hpp"
 #include "execution/run_history.hpp"
 #include "photonrail/study/explanation.hpp"
 
@@ -9,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace photonrail::run {
@@ -30,13 +30,13 @@ struct Stretch {
 
 class PathWalk {
  public:
-  /// Both must outlive the walk.
-  PathWalk(const execution::RunHistory& history, const execution::OperationTable& operations)
-      : history_(history), operations_(operations) {}
+  /// `history` must outlive the walk. `on_rails`: for each communicator of its graph, whether its operations cross a rail.
+  PathWalk(const execution::RunHistory& history, std::vector<bool> on_rails)
+      : history_(history), on_rails_(std::move(on_rails)) {}
 
-  /// What ended the run at `end`, as far back as `until`: stretches from the last to the first, without gaps.
+  /// Returns what ended the run at `end`, back to `until`: stretches from the last to the first, without gaps.
   [[nodiscard]] const std::vector<Stretch>& from_end(Time end, Time until = {});
-  /// What a rank waited for that went on at `at`; empty where nothing of it began then.
+  /// Returns what a rank waited for that went on at `at`; empty where nothing of it began then.
   [[nodiscard]] const std::vector<Stretch>& from_wait(RankId rank, Time at, Time until);
 
  private:
@@ -77,7 +77,7 @@ class PathWalk {
   }
 
   const execution::RunHistory& history_;
-  const execution::OperationTable& operations_;
+  const std::vector<bool> on_rails_;
   Time now_{};
   std::set<Position> visited_;  // at this instant, so that the walk ends
   std::vector<Stretch> stretches_;

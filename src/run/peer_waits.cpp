@@ -75,7 +75,7 @@ class WaitCauses {
     return {history_.graph().program_of(record.rank), record.task, record.iteration};
   }
 
-  // Of what another stage computes, all beyond the least time of a rank that does the same is a straggler's.
+  // What another stage computes beyond the least time of ranks that do the same is charged to a straggler.
   void add_computation(RankId waiting, const Stretch& stretch, PeerWaits& waits) const {
     if (stretch.record == Stretch::kNone) {
       of(waits, WaitCause::kStraggler) += stretch.time();

@@ -77,7 +77,7 @@ Simulation::Simulation(const JobSetup& setup)
       accounting_(setup.graph().ranks(),
                   setup.folding != nullptr ? std::span<const std::uint32_t>(setup.folding->class_of_rank)
                                            : std::span<const std::uint32_t>{},
-                  setup.scenario.storage_ranks),
+                  setup.scenario.storage_ranks, watchers_.history ? &watchers_.peer_waits : nullptr),
       compute_(setup.cluster, gpu_of_rank(), setup.stragglers, setup.run.seed),
       control_({engine(), fabric_, operations_, accounting_, watchers_.ranks, setup_.controller,
                 setup.registries.controllers.find(setup.controller.name), setup.run.seed,
@@ -85,7 +85,6 @@ Simulation::Simulation(const JobSetup& setup)
                ambiguity_if_folded()),
       executor_(setup_.graph(), executor_options(), context(), control_.service()) {
   fabric_.attach(executor_.deliveries(), control_);
-  if (watchers_.history) accounting_.log_peer_waits(watchers_.peer_waits);
   if (setup.optical() && setup.folding == nullptr) control_.seat(setup.scenario.gpu_of_rank);
   if (setup.optical() && setup.needs.has(ViewPart::kSchedule)) {
     // Who sets circuits once and forwards the rest needs a way between any two that may exchange something.

@@ -1,9 +1,11 @@
 // What bounds a run: the parts of the critical path add up to the makespan on every golden job, and are what they are by
 // hand.
+#include "execution/run_history.hpp"
 #include "golden/golden.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/study/worth.hpp"
 #include "photonrail/workload/training_operators.hpp"
+#include "run/path_walk.hpp"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -12,6 +14,7 @@
 #include <initializer_list>
 #include <map>
 #include <numeric>
+#include <span>
 
 namespace photonrail::test {
 namespace {
@@ -175,6 +178,32 @@ TEST(PeerWaits, OfAnotherStageAreThePipelinesBubble) {
   EXPECT_EQ(wait_of(result, 0, WaitCause::kBubble), 15 * kMillisecond);
 }
 
+// The same walked by hand: 15 ms of the second stage, 1 ms on the way, 10 ms of the first one; and the wait of the second.
+TEST(PathWalk, GoesBackFromTheEndAndFromAWait) {
+  const Scenario scenario = graph_job({{"ranks", 2},
+                                       {"tasks",
+                                        {{{"rank", 0}, {"id", "c"}, {"compute_us", 10000}},
+                                         {{"rank", 0}, {"send_to", 1}, {"bytes", 50000000}, {"after", {"c"}}},
+                                         {{"rank", 1}, {"id", "r"}, {"receive_from", 0}, {"bytes", 50000000}},
+                                         {{"rank", 1}, {"compute_us", 15000}, {"after", {"r"}}}}}});
+  execution::RunHistory history(scenario.graph, Bytes{}, 1);
+  Observer* const observer = &history;
+  const RunResult result = simulate(scenario, std::span(&observer, 1));
+  run::PathWalk walk(history, {true});
+  const auto times = [](const std::vector<run::Stretch>& stretches) {
+    std::vector<Duration> list;
+    for (const run::Stretch& stretch : stretches) list.push_back(stretch.time());
+    return list;
+  };
+  const Time end = Time{} + result.makespan;
+  const std::vector<Duration> whole{15 * kMillisecond, kMillisecond, 10 * kMillisecond};
+  EXPECT_EQ(times(walk.from_end(end)), whole);
+  EXPECT_EQ(times(walk.from_end(end, Time{} + 20 * kMillisecond)), std::vector<Duration>{6 * kMillisecond});
+  const Time arrival = Time{} + 10 * kMillisecond;
+  EXPECT_EQ(times(walk.from_wait(RankId{1}, arrival, Time{} + 2 * kMillisecond)), std::vector<Duration>{8 * kMillisecond});
+  EXPECT_TRUE(walk.from_wait(RankId{1}, arrival + kMillisecond / 2, Time{}).empty());
+}
+
 // Two replicas of a pipeline; the first stage of the second one takes 25 ms in place of 10. Both last stages reduce what
 // they have: that of the first replica waits 10 ms for its input, a bubble, and then for its peer, whose input comes 15 ms
 // later: a straggler's, since another rank does the same in 10 ms.
@@ -218,8 +247,8 @@ TEST(PeerWaits, OfBytesBetweenOtherRanksAreTheirData) {
 
 // The same over circuits that take 5 ms: rank 2 first waits for those of others.
 TEST(PeerWaits, OfCircuitsBetweenOtherRanksAreLateCircuits) {
-  const RunResult result = with_path(
-      graph_job(chain_of_messages(), {{"kind", "optical"}, {"switch", "polatis_6000"}, {"reconfiguration_ms", 5}}));
+  const RunResult result = with_path(graph_job(
+      chain_of_messages(), {{"kind", "optical"}, {"switch", {{"preset", "polatis_6000"}, {"reconfiguration_ms", 5}}}}));
   expect_waits_of(result);
   EXPECT_EQ(wait_of(result, 2, WaitCause::kCircuits), 5 * kMillisecond);
   EXPECT_EQ(wait_of(result, 2, WaitCause::kData), 2 * kMillisecond);

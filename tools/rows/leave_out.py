@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The error of measured rows where each configuration (model x system x precision) is predicted without its own rows.
 
-usage: tools/rows/leave_out.py PHOTONRAIL ROWS.json [OUTPUT]    OUTPUT: what `PHOTONRAIL calibrate --rows ROWS.json --fit` printed; else it is run
+usage: tools/rows/leave_out.py PHOTONRAIL ROWS.json [OUTPUT]    OUTPUT: the file of `PHOTONRAIL calibrate --rows ROWS.json --fit --markdown`
 
 The factor of a GPU is fitted to rows of some configurations. Each of these is left out in turn, the factor is fitted to the others, and all
 rows of the configuration are predicted with it. Rows of other configurations have the factor of all, to which they add nothing. Prints the
@@ -16,15 +16,17 @@ import subprocess
 import sys
 import tempfile
 
-LINE = re.compile(r"^(.+?)\s+measured\s+([\d.]+)\s+simulated\s+([\d.]+) s")
+LINE = re.compile(r"^\| (.+?) \| [\d.]+ s \| [\d.]+ s \| ([+-][\d.]+) % \|")
 
 
 def calibrate(program, rows, fit=True):
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "rows.json"
         file.write_text(json.dumps(rows), encoding="utf-8")
-        call = [program, "calibrate", "--rows", str(file)] + ["--fit"] * fit
-        return subprocess.run(call, capture_output=True, text=True, check=False).stdout
+        table = pathlib.Path(folder) / "rows.md"
+        call = [program, "calibrate", "--rows", str(file), "--markdown", str(table)] + ["--fit"] * fit
+        subprocess.run(call, capture_output=True, text=True, check=False)
+        return table.read_text(encoding="utf-8")
 
 
 def errors(text):
@@ -32,7 +34,7 @@ def errors(text):
     for line in text.splitlines():
         match = LINE.match(line)
         if match:
-            found[match[1].strip()] = float(match[3]) / float(match[2]) - 1
+            found[match[1].strip()] = float(match[2]) / 100
     return found
 
 

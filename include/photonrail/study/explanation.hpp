@@ -48,7 +48,7 @@ struct PathPart {
   [[nodiscard]] std::string label() const;
 };
 
-/// Why a rank waits for peers: what the chain of causes behind the end of its wait did at that moment.
+/// The cause of a wait for peers: what the chain of causes behind the end of its wait did at that moment.
 enum class WaitCause : std::uint8_t {
   kStraggler,  ///< a rank that does the same, or of the same pipeline stage, computes longer or began late
   kExperts,    ///< ... because it has more tokens for its experts
@@ -62,7 +62,7 @@ inline constexpr int kWaitCauseCount = 7;
 /// "straggler", "uneven experts", "pipeline bubble", "data of peers", "late circuits", "lane", "other"
 [[nodiscard]] std::string_view name(WaitCause cause);
 
-/// What a rank waits for peers, by cause: RankTime::peer_wait, to the picosecond.
+/// The waits of a rank for peers by cause: RankTime::peer_wait, to the picosecond.
 using PeerWaits = std::array<Duration, kWaitCauseCount>;
 
 /// What bounds a run: the chain of causes that ends it, each stretch of time the one thing that the next waited for.

@@ -36,11 +36,12 @@ export function valueAxis(name, { log, label, values = [] }, more) {
 
 const DAY = 86400;  // s
 
-/** Ticks of a linear axis of seconds that reaches days: whole and even numbers of them, all in days; {} where it does not. */
-export function dayTicks(name, values) {
+/** Ticks of an axis of seconds that reaches days, all in one unit: whole days, and seconds on a logarithmic axis; {} where it does not. */
+export function dayTicks(name, values, log = false) {
   const unit = unitOf(name);
   const most = Math.max(0, ...values.filter(Number.isFinite)) * (unit?.scale ?? 0);
   if (unit?.symbol !== 's' || most < 2 * DAY) return {};
+  if (log) return { axisLabel: { formatter: (value) => `${Number((value * unit.scale).toPrecision(4))} s`, hideOverlap: true } };
   const { high, step } = niceRange(0, most / DAY);
   const inName = DAY / unit.scale;
   return { min: 0, max: high * inName, interval: step * inName, axisLabel: { formatter: (value) => `${Number((value / inName).toPrecision(4))} d`, hideOverlap: true } };

@@ -13,7 +13,7 @@ import { hasSpread, spreadFigure } from './spread.js';
 import { detailFigures } from './details.js';
 import { timelineFigure } from './timeline.js';
 import { topologyFigure } from './topology.js';
-import { wholesOf, workloadFigures } from './workloads.js';
+import { workloadFigures } from './workloads.js';
 
 /** The point whose windows are shown first: the last of the selection that has some, or undefined. */
 export function pointWithWindows({ table, windows }, selection) {

@@ -36,8 +36,8 @@ function panelsOption({ table, rows, panels, width, sharedY }) {
 }
 
 // Plain times that reach days are told in days.
-const daysOf = ({ comparison, selection, measure }) => (comparison.normalised || measure.log || isShare(selection.metric) ? {}
-  : dayTicks(selection.metric, measure.shown(comparison.series).flatMap(({ points }) => points.map((point) => measure.of(point.mean)))));
+const daysOf = ({ comparison, selection, measure }) => (comparison.normalised || isShare(selection.metric) ? {}
+  : dayTicks(selection.metric, measure.shown(comparison.series).flatMap(({ points }) => points.map((point) => measure.of(point.mean))), measure.log));
 
 const FARTHEST = 4;  // times the highest value: a bound beyond it would flatten the lines
 

@@ -315,6 +315,7 @@ test('an axis of days has whole days', () => {
   assert.equal(ticks.interval, 86400);
   assert.equal(ticks.max, 5 * 86400);
   assert.equal(ticks.axisLabel.formatter(3 * 86400), '3 d');
+  assert.equal(dayTicks('blocked_s', [400000], true).axisLabel.formatter(1e6), '1000000 s');
   assert.deepEqual(dayTicks('blocked_s', [100000]), {});
   assert.deepEqual(dayTicks('share', [400000]), {});
 });

@@ -58,7 +58,7 @@ void store_batching(const Reading& at) {
 }
 
 constexpr Word<double> kBytesOf[] = {{"fp4", 0.5}, {"fp8", 1.0}, {"bf16", 2.0}, {"fp32", 4.0}};
-constexpr Word<bool> kMessages[] = {{"timed", false}, {"flows", true}};
+constexpr Word<bool> kMessagesInside[] = {{"timed", false}, {"flows", true}};
 constexpr Field kGenerationFields[] = {
     fields::count<&GenerationSpec::engines>("engines", 1, 0x1p20, "How many.").must(),
     fields::part<kWeightLayoutSection, &GenerationSpec::engine>(
@@ -78,7 +78,7 @@ constexpr Field kGenerationFields[] = {
     fields::count<&GenerationSpec::longest_run>("longest_run", 1, 1'000'000,
                                                 "Asynchronous: decode steps after which an engine takes what has come.")
         .or_else("64"),
-    fields::word<kMessages, &GenerationSpec::flows>(
+    fields::word<kMessagesInside, &GenerationSpec::flows>(
         "collectives", "Messages inside an engine: in the times, or traffic behind each run of steps.")
         .by("flows")
         .or_else("`\"timed\"`"),

@@ -28,7 +28,7 @@ double seconds_of(const std::string& text, const char* option = "--work-limit") 
   return number * unit->second;
 }
 
-std::string gigabytes(double bytes) { return std::to_string(std::lround(bytes / 1e9)) + " GB"; }
+std::string memory_text(double bytes) { return std::to_string(std::lround(bytes / 1e9)) + " GB"; }
 
 }  // namespace
 
@@ -59,7 +59,7 @@ void admit_memory(const WorkEstimate& work, const std::string& what, double limi
   const double there = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   if (work.bytes <= there || std::isinf(limit_s)) return;
   const std::string levers = work.largest().levers;
-  throw ConfigError(what, "would take more memory than this machine's " + gigabytes(there) + " (" + work.in_words() + ")",
+  throw ConfigError(what, "would take more memory than this machine's " + memory_text(there) + " (" + work.in_words() + ")",
                     "make less of it: " + levers + "; --work-limit none begins all the same");
 }
 

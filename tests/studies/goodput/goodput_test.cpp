@@ -3,6 +3,7 @@
 
 #include "photonrail/error.hpp"
 #include "photonrail/study/sweep.hpp"
+#include "studies/goodput/section/faults.hpp"
 #include "support/errors.hpp"
 #include "support/folder.hpp"
 #include "support/shared_data.hpp"

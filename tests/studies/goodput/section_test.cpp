@@ -2,6 +2,7 @@
 #include "photonrail/study/goodput/scenario_file.hpp"
 
 #include "photonrail/simulate.hpp"
+#include "studies/goodput/section/faults.hpp"
 #include "support/errors.hpp"
 #include "support/folder.hpp"
 

@@ -162,14 +162,6 @@ TEST(Accounts, AJobThatTheEmptyPodRefusesIsSkipped) {
   EXPECT_EQ(result.skipped, 2u);
 }
 
-// The longer side of 8 x 1 does not matter to a policy that ignores shapes: jobs wait until the first one ends.
-TEST(Accounts, APolicyWithoutShapesSkipsNoLongJob) {
-  const std::vector<SliceJob> jobs{job(0, 10, 4, 4), job(1, 10, 8, 1), job(2, 10, 8, 1)};
-  const ScheduleResult result = schedule_jobs(jobs, small_spec(), policy("slurm_hilbert"));
-  EXPECT_EQ(starts_of(result), (std::vector<std::int64_t>{0, 10, 10}));
-  EXPECT_EQ(result.skipped, 0u);
-}
-
 // Jobs 1 to 3 ask for what the pod never has, the last one when nothing is left to run: all of a kind are skipped in every
 // order, whether they are refused at once or when the pod is empty.
 TEST(Accounts, ImpossibleJobsOfAKindAreSkippedTogether) {

@@ -48,10 +48,10 @@ class AllocatorMemo {
     if (is_new) known->second = !try_in(empty_, request);
     return known->second;
   }
-  /// It has a side longer than a torus without optical switches, and the policy does not ignore shapes.
+  /// It has a side longer than a torus without optical switches.
   [[nodiscard]] bool too_long(const SliceRequest& request) const {
     const auto longest = [](const Shape& s) { return *std::max_element(s.sides.begin(), s.sides.end()); };
-    return factory_.fabric == SliceFabric::kTorus && !factory_.takes_any_idle && request.shape &&
+    return factory_.fabric == SliceFabric::kTorus && request.shape &&
            longest(*request.shape) > longest(empty_.spec().torus);
   }
 

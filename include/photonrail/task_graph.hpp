@@ -112,17 +112,17 @@ class TaskGroup {
   CommunicatorId communicator_ = CommunicatorId::none();
 };
 
-/// A class of operators in a computation, and its share of the computation's time.
-struct ComputeShare {
-  std::string what;    ///< "products", "attention"
-  double share = 0.0;  ///< in (0, 1]
-
-  friend bool operator==(const ComputeShare&, const ComputeShare&) = default;
-};
-
 /// The tasks of one rank, or of many ranks that run the same program. Task ids are indices in the order of issue.
 class Program {
  public:
+  /// A class of operators in a computation, and its share of the computation's time.
+  struct Share {
+    std::string what;    ///< "products", "attention"
+    double share = 0.0;  ///< in (0, 1]
+
+    friend bool operator==(const Share&, const Share&) = default;
+  };
+
   [[nodiscard]] std::span<const Task> tasks() const { return tasks_; }
   [[nodiscard]] const Task& task(TaskId t) const { return tasks_[t.index()]; }
   /// The tasks that wait for `t`, ascending.
@@ -132,7 +132,7 @@ class Program {
   /// The name of a task, or "" for a task without one.
   [[nodiscard]] std::string_view name(TaskId t) const;
   /// Returns what a computation is made of, shares that add up to 1; empty where the program's writer does not know.
-  [[nodiscard]] std::span<const ComputeShare> shares(TaskId t) const;
+  [[nodiscard]] std::span<const Share> shares(TaskId t) const;
 
   /// Returns true when the tasks are equal but for their names.
   [[nodiscard]] bool same_tasks(const Program& other) const {
@@ -148,8 +148,8 @@ class Program {
   std::vector<std::uint32_t> offsets_;
   std::vector<std::uint32_t> name_offsets_;  // empty, or one more than tasks
   std::string names_;
-  std::vector<std::vector<ComputeShare>> shares_;  // each once
-  std::vector<std::uint32_t> shares_of_;           // by task, up to the last that has some: into shares_, from 1
+  std::vector<std::vector<Share>> shares_;  // each once
+  std::vector<std::uint32_t> shares_of_;    // by task, up to the last that has some: into shares_, from 1
 };
 
 class TaskGraph {
@@ -239,7 +239,7 @@ class TaskGraphBuilder {
   TaskId add_receive(ProgramId p, TaskGroup group, Bytes size, std::uint32_t tag, std::string_view name = {},
                      std::span<const TaskId> after = {});
   /// Keeps shares for computations of the program, and returns their number for set_shares().
-  [[nodiscard]] std::uint32_t add_shares(ProgramId p, std::vector<ComputeShare> shares);
+  [[nodiscard]] std::uint32_t add_shares(ProgramId p, std::vector<Program::Share> shares);
   /// Says what a computation is made of. `number`: of add_shares() for the same program.
   void set_shares(ProgramId p, TaskId task, std::uint32_t number);
   /// `after` waits for `before`, which may be added later. Both are checked by build().
@@ -270,7 +270,7 @@ class TaskGraphBuilder {
     std::string names;
     std::vector<std::uint32_t> name_offsets{0};
     std::vector<CommunicatorId> slots;  // of communicators that its tasks name
-    std::vector<std::vector<ComputeShare>> shares;
+    std::vector<std::vector<Program::Share>> shares;
     std::vector<std::uint32_t> shares_of;
     std::unordered_map<std::uint32_t, std::uint32_t> slot_of;
   };

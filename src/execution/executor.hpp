@@ -50,9 +50,9 @@ class Executor : private ProgramListener, private ComputeListener, private Membe
   [[nodiscard]] bool finished() const;
   /// Asks ExecutorOptions::watch.
   [[nodiscard]] bool is_late() const { return options_.watch.is_late(); }
-  [[nodiscard]] std::uint64_t tasks_done() const { return launches_ ? launches_->tasks_done() : progress_.tasks_done(); }
+  [[nodiscard]] std::uint64_t tasks_done() const { return launches_ ? launches_->tasks().done : progress_.tasks_done(); }
   [[nodiscard]] std::uint64_t tasks() const {
-    return launches_ ? launches_->tasks() : graph_.task_count() * options_.profile.iterations;
+    return launches_ ? launches_->tasks().of : graph_.task_count() * options_.profile.iterations;
   }
   /// When the last rank ended each iteration; or, one, when the agent's workload ended.
   [[nodiscard]] const std::vector<Time>& ends() const { return launches_ ? launches_->end() : progress_.iteration_ends(); }

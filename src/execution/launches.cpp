@@ -54,9 +54,9 @@ Launches::Launches(WorkloadAgent& agent, LaunchTable& table, const RunContext& r
 }
 
 void Launches::begin() {
-  began_ = instant();
+  began_ = run_.engine.now();
   if (horizon_) {
-    at_horizon_ = run_.engine.schedule(std::max(*horizon_, instant()), engine::Phase::kSettle,
+    at_horizon_ = run_.engine.schedule(std::max(*horizon_, run_.engine.now()), engine::Phase::kSettle,
                                        engine::Action::to<&Launches::reach_horizon>(*this));
   }
   voice_.add({.kind = WorkEvent::Kind::kBegin, .now = now()}, {});
@@ -84,7 +84,7 @@ Launch& Launches::open_graph(const Fragment& fragment, LaunchLabel label) {
   for (std::size_t part = 0; part < graph.ranks.size(); ++part) {
     launch.parts[part].rank = graph.ranks[part];
     launch.parts[part].tasks_left = static_cast<std::uint32_t>(launch.tasks_of(part));
-    tasks_ += launch.parts[part].tasks_left;
+    tasks_.of += launch.parts[part].tasks_left;
   }
   note_opened(run_, launch, label);
   return launch;
@@ -101,7 +101,7 @@ LaunchId Launches::launch_tasks(std::span<const RankId> ranks, LaunchLabel label
     launch.parts[part].rank = ranks[part];
     launch.parts[part].tasks_left = 1;
   }
-  tasks_ += ranks.size();
+  tasks_.of += ranks.size();
   note_opened(run_, launch, label);
   return enter_all(launch);
 }
@@ -185,14 +185,14 @@ void Launches::enter_part(Launch& launch, std::uint32_t part) {
   LaunchPart& entered = launch.parts[part];
   entered.entered = true;
   entered.last = voice_.cause();
-  table_.idle().work_began(entered.rank, run_.accounting.peer_wait(entered.rank, instant()));
+  table_.idle().work_began(entered.rank, run_.accounting.peer_wait(entered.rank, run_.engine.now()));
   if (entered.tasks_left == 0) return end_part(launch, part);
   const StragglerInjector::Step step = run_.stragglers.of(entered.rank, launch.id.value);
   entered.slowdown = step.slowdown;
   if (step.delay == Duration{}) return release(launch, part);
-  run_.accounting.compute_began(entered.rank, instant());
+  run_.accounting.compute_began(entered.rank, run_.engine.now());
   const std::uint64_t argument = std::uint64_t{launch.slot} << 32 | part;
-  run_.engine.schedule(instant() + step.delay, engine::Phase::kFinish,
+  run_.engine.schedule(run_.engine.now() + step.delay, engine::Phase::kFinish,
                        engine::Action::to<&Launches::end_stall>(*this, argument));
 }
 
@@ -201,8 +201,8 @@ void Launches::end_stall(std::uint64_t slot_and_part) {
   Launch& launch = table_.at(static_cast<std::uint32_t>(slot_and_part >> 32));
   const auto part = static_cast<std::uint32_t>(slot_and_part & 0xffffffff);
   LaunchPart& held = launch.parts[part];
-  run_.accounting.compute_ended(held.rank, instant());
-  held.last.at = instant();
+  run_.accounting.compute_ended(held.rank, run_.engine.now());
+  held.last.at = run_.engine.now();
   release(launch, part);
 }
 
@@ -223,7 +223,7 @@ void Launches::release(Launch& launch, std::uint32_t part) {
 void Launches::complete(RankId rank, TaskId number, CriticalPathTag cause) {
   const auto [found, part] = table_.place(rank, number);
   Launch& launch = *found;
-  ++tasks_done_;
+  ++tasks_.done;
   if (launch.graph != nullptr) {
     const TaskId task = launch.local(number);
     const Program& program = launch.program(part);
@@ -245,7 +245,7 @@ void Launches::complete(RankId rank, TaskId number, CriticalPathTag cause) {
 
 void Launches::end_part(Launch& launch, std::uint32_t part) {
   const LaunchPart& done = launch.parts[part];
-  table_.idle().work_ended(done.rank, run_.accounting.peer_wait(done.rank, instant()));
+  table_.idle().work_ended(done.rank, run_.accounting.peer_wait(done.rank, run_.engine.now()));
   last_cause_ = later_of(last_cause_, done.last);
   launch.last = later_of(launch.last, done.last);
   if (hears_ranks_) {
@@ -259,7 +259,7 @@ void Launches::end_part(Launch& launch, std::uint32_t part) {
 
 void Launches::end_launch(Launch& launch) {
   LaunchTotals& totals = table_.totals()[launch.label.kind];
-  const Duration took = instant() - launch.opened;
+  const Duration took = run_.engine.now() - launch.opened;
   totals.time += took;
   totals.longest = std::max(totals.longest, took);
   observe(run_, launch, true);
@@ -277,7 +277,7 @@ void Launches::tell_all() {
   if (!end_.empty() || voice_.speaks()) return;
   voice_.tell_all();
   if (table_.open_launches() > 0 || !agent_.finished()) return;
-  end_.push_back(instant());
+  end_.push_back(run_.engine.now());
   timers_.cancel();
   run_.engine.cancel(at_horizon_);
   listener_.all_ranks_finished();
@@ -296,7 +296,7 @@ void Launches::wake_at(Time at, std::uint64_t token) {
 void Launches::wake(std::uint64_t) {
   while (const std::optional<LaunchTimers::Timer> timer = timers_.take()) {
     voice_.add({.kind = WorkEvent::Kind::kTimer, .now = now(), .token = timer->token},
-               {instant(), timer->reconfigurations});
+               {run_.engine.now(), timer->reconfigurations});
   }
   tell_all();
 }
@@ -305,7 +305,7 @@ void Launches::wake(std::uint64_t) {
 
 void Launches::reach_horizon(std::uint64_t) {
   std::vector<std::string> lines = waiting();
-  lines.insert(lines.begin(), "the workload has not ended at its horizon of " + time_text(instant()));
+  lines.insert(lines.begin(), "the workload has not ended at its horizon of " + time_text(run_.engine.now()));
   throw DeadlockError(std::move(lines));
 }
 

@@ -41,8 +41,11 @@ class Launches final : public WorkSink {
 
   /// One, when the agent was finished and no launch was open; none before.
   [[nodiscard]] const std::vector<Time>& end() const { return end_; }
-  [[nodiscard]] std::uint64_t tasks_done() const { return tasks_done_; }
-  [[nodiscard]] std::uint64_t tasks() const { return tasks_; }
+  struct TaskCount {
+    std::uint64_t done = 0;
+    std::uint64_t of = 0;  ///< launched until now
+  };
+  [[nodiscard]] TaskCount tasks() const { return tasks_; }
   [[nodiscard]] CriticalPathTag last_cause() const { return last_cause_; }
   /// What holds up the launches and the agent, for DeadlockReport.
   [[nodiscard]] std::vector<std::string> waiting() const;
@@ -57,11 +60,10 @@ class Launches final : public WorkSink {
   LaunchId send(RankId from, RankId to, Bytes size, LaunchLabel label, Dimension dimension) override;
   void wake_at(Time at, std::uint64_t token) override;
   /// The agent's clock begins with its job, so that a job does the same whenever it starts.
-  [[nodiscard]] Time now() const override { return instant() - began_.since_start(); }
+  [[nodiscard]] Time now() const override { return run_.engine.now() - began_.since_start(); }
   [[nodiscard]] std::size_t ranks() const override { return table_.ranks(); }
 
  private:
-  [[nodiscard]] Time instant() const { return run_.engine.now(); }
   void check_call(LaunchLabel label) const;
   [[nodiscard]] Launch& open_graph(const Fragment& fragment, LaunchLabel label);
   LaunchId launch_tasks(std::span<const RankId> ranks, LaunchLabel label, const Task& first, const Task& others,
@@ -90,8 +92,7 @@ class Launches final : public WorkSink {
   engine::EventHandle at_horizon_{};
   Time began_{};           // the job
   std::vector<Time> end_;  // one, once it ended
-  std::uint64_t tasks_ = 0;
-  std::uint64_t tasks_done_ = 0;
+  TaskCount tasks_;
   CriticalPathTag last_cause_{};
 };
 

@@ -64,8 +64,8 @@ Json rl_json(const RlResult& rl) {
                          {"last_engine", step.last_engine},
                          {"slot_use", step.slot_use},
                          {"staleness_mean", step.staleness},
-                         {"staleness_most", step.most_stale},
-                         {"dropped", step.dropped},
+                         {"staleness_most", step.stale.most},
+                         {"dropped", step.stale.dropped},
                          {"optimizer_steps", step.optimizer_steps}});
   }
   Json staleness = Json::array();

@@ -42,11 +42,11 @@ void Recorder::takes(const TakenBatch& batch, const Rollouts& rollouts, Time now
   step.generation = last - begun;
   step.tail = last - *most;
   step.slot_use = in_slots / static_cast<double>(ends.size()) / std::max(1e-12, to_seconds(step.generation));
-  step.dropped = batch.dropped;
+  step.stale.dropped = batch.dropped;
   for (const std::uint32_t versions : batch.staleness) {
     if (result_.staleness.size() <= versions) result_.staleness.resize(versions + 1);
     ++result_.staleness[versions];
-    step.most_stale = std::max(step.most_stale, versions);
+    step.stale.most = std::max(step.stale.most, versions);
   }
   step.staleness = static_cast<double>(std::accumulate(batch.staleness.begin(), batch.staleness.end(), std::uint64_t{0})) /
                    static_cast<double>(batch.samples.size());

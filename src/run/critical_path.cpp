@@ -115,13 +115,13 @@ void add_computation(const execution::RunHistory& history, const Stretch& stretc
   if (stretch.record == Stretch::kNone) return add(kLateStart, stretch.time());
   const execution::ComputationRecord& record = history.computations()[stretch.record];
   const Program& program = history.graph().program(record.rank);
-  const std::span<const ComputeShare> shares = program.shares(record.task);
+  const std::span<const Program::Share> shares = program.shares(record.task);
   const std::string own = computation_class(program.name(record.task));
   if (shares.empty() || own == kOptimizer) return add(own, stretch.time());
   // Each class ends where its share of all so far does, so that nothing is lost by rounding.
   Duration before{};
   double sum = 0.0;
-  for (const ComputeShare& of : shares) {
+  for (const Program::Share& of : shares) {
     sum += of.share;
     const bool last = &of == &shares.back();
     const Duration until =

@@ -65,7 +65,7 @@ std::string_view Program::name(TaskId t) const {
   return std::string_view(names_).substr(begin, name_offsets_[t.index() + 1] - begin);
 }
 
-std::span<const ComputeShare> Program::shares(TaskId t) const {
+std::span<const Program::Share> Program::shares(TaskId t) const {
   if (t.index() >= shares_of_.size() || shares_of_[t.index()] == 0) return {};
   return shares_[shares_of_[t.index()] - 1];
 }

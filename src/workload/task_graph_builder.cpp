@@ -190,7 +190,7 @@ TaskId TaskGraphBuilder::add_receive(ProgramId p, TaskGroup group, Bytes size, s
   return add(p, Task::receive(slot_of(p, group), tag, size), name, after);
 }
 
-std::uint32_t TaskGraphBuilder::add_shares(ProgramId p, std::vector<ComputeShare> shares) {
+std::uint32_t TaskGraphBuilder::add_shares(ProgramId p, std::vector<Program::Share> shares) {
   Draft& d = draft(p);
   d.shares.push_back(std::move(shares));
   return static_cast<std::uint32_t>(d.shares.size());

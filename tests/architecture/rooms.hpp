@@ -91,23 +91,13 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
 
 /// Private headers that the command includes besides public ones: what only the command uses is not installed.
 inline bool is_for_the_command(std::string_view header) {
-  static constexpr std::string_view kHeaders[] = {"report/chart.hpp",
-                                                  "report/cost_report.hpp",
-                                                  "report/page.hpp",
-                                                  "report/operators_text.hpp",
-                                                  "studies/sweep/plugin_list.hpp",
-                                                  "json/file_text.hpp",
-                                                  "report/explanation.hpp",
-                                                  "report/run_json.hpp",
-                                                  "json/json.hpp",
-                                                  "formats/chakra/files.hpp",
-                                                  "formats/kineto/files.hpp",
-                                                  "core/counted.hpp",
-                                                  "report/serving_report.hpp",
-                                                  "run/rate_search.hpp",
-                                                  "run/served_workload.hpp",
-                                                  "report/replace_file.hpp",
-                                                  "core/guarded.hpp"};
+  static constexpr std::string_view kHeaders[] = {
+      "report/chart.hpp",          "report/cost_report.hpp",        "report/page.hpp",
+      "report/operators_text.hpp", "studies/sweep/plugin_list.hpp", "json/file_text.hpp",
+      "report/explanation.hpp",    "report/run_json.hpp",           "json/json.hpp",
+      "formats/chakra/files.hpp",  "formats/kineto/files.hpp",      "core/counted.hpp",
+      "report/serving_report.hpp", "report/rl_report.hpp",          "run/rate_search.hpp",
+      "run/served_workload.hpp",   "report/replace_file.hpp",       "core/guarded.hpp"};
   return std::find(std::begin(kHeaders), std::end(kHeaders), header) != std::end(kHeaders);
 }
 

@@ -123,7 +123,7 @@ SchedulerFactory watched(SchedulerFactory factory, const std::string& plugin) {
   const std::string name = plugin + ": scheduler \"" + factory.name + "\"";
   factory.make = [make = std::move(factory.make), name]() -> std::shared_ptr<const SchedulingPolicy> {
     auto inner = core::guarded(name, "SchedulerFactory::make", make);
-    if (inner == nullptr) throw ConfigError(name, "SchedulerFactory::make returned no scheduler");
+    if (inner == nullptr) throw ConfigError(name, name + ": SchedulerFactory::make returned no scheduler");
     return std::make_shared<WatchedScheduler>(std::move(inner), name);
   };
   return factory;

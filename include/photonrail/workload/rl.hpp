@@ -10,21 +10,24 @@
 namespace photonrail {
 
 struct RlStep {
-  Duration step{};               ///< from the end of the step before to that of its refit
-  Duration generation{};         ///< from the begin of its first sample to the end of its last
+  Duration step{};        ///< from the end of the step before to that of its refit
+  Duration generation{};  ///< from the begin of its first sample to the end of its last
   Duration log_probabilities{};
   Duration training{};
   Duration refit{};
-  Duration offload{};  ///< on shared GPUs: what makes room for training goes to the hosts
-  Duration reload{};   ///< ... and comes back
+  Duration offload{};             ///< on shared GPUs: what makes room for training goes to the hosts
+  Duration reload{};              ///< ... and comes back
   double response_tokens = 0.0;   ///< of all samples
   std::uint32_t longest = 0;      ///< tokens of the longest response
   Duration tail{};                ///< from when nine tenths of its samples were complete to the last
   std::uint32_t last_engine = 0;  ///< which completed the last sample
   double slot_use = 0.0;          ///< mean time of a sample over `generation`
   double staleness = 0.0;         ///< versions, mean of its samples
-  std::uint32_t most_stale = 0;
-  std::uint32_t dropped = 0;  ///< samples that were too old, and made again
+  struct Stale {
+    std::uint32_t most = 0;     ///< versions
+    std::uint32_t dropped = 0;  ///< samples that were too old, and made again
+  };
+  Stale stale{};
   std::uint32_t optimizer_steps = 0;
 };
 

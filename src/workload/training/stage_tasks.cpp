@@ -62,7 +62,7 @@ void StageTasks::note_shares(TaskId task, const Work& work) {
   if (whole <= 0.0) return;
   const auto [known, is_new] = shares_.try_emplace(times, 0);
   if (is_new) {
-    std::vector<ComputeShare> shares;
+    std::vector<Program::Share> shares;
     for (std::size_t c = 0; c < times.size(); ++c) {
       if (times[c] > 0.0)
         shares.push_back({std::string(photonrail::name(static_cast<OperatorClass>(c))), times[c] / whole});

@@ -41,8 +41,10 @@ std::vector<Quote> quotes(const std::string& page) {
 
 TEST(Examples, EveryQuoteIsInItsFileAndEveryFileIsQuoted) {
   std::vector<Quote> found;
+  std::string pages;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(kDocs)) {
     if (entry.path().extension() != ".md") continue;
+    pages += content(entry.path());
     for (Quote& quote : quotes(content(entry.path()))) {
       EXPECT_GT(quote.code.size(), 200u) << quote.file;
       EXPECT_NE(content(kDocs / "examples" / quote.file).find(quote.code), std::string::npos)
@@ -54,7 +56,8 @@ TEST(Examples, EveryQuoteIsInItsFileAndEveryFileIsQuoted) {
   for (const auto& entry : std::filesystem::directory_iterator(kDocs / "examples")) {
     const std::string name = entry.path().filename().string();
     const auto is_it = [&](const Quote& quote) { return quote.file == name; };
-    EXPECT_TRUE(std::any_of(found.begin(), found.end(), is_it)) << name << " is quoted nowhere";
+    const bool is_linked = pages.find("](../examples/" + name + ")") != std::string::npos;
+    EXPECT_TRUE(is_linked || std::any_of(found.begin(), found.end(), is_it)) << name << " is quoted and linked nowhere";
   }
 }
 

@@ -71,7 +71,8 @@ TEST_F(Command, ASweepAndAPageHaveTheNumbersOfEachJob) {
     EXPECT_EQ(points[1][job + ".per_rank_mean_s.exposed_communication"], points[1]["makespan_s"]);
   }
   ASSERT_EQ(run("run meeting.json --out runs/a --quiet").status, 0);
-  ASSERT_EQ(run("run meeting.json --out runs/b --quiet --set /name=again").status, 0);  // two, so that there is a comparison
+  ASSERT_EQ(run("run meeting.json --out runs/b --quiet --set /name=again").status,
+            0);  // two, so that there is a comparison
   const Outcome page = run("report runs --format csv --figure comparison --metric jobs.odd.slowdown --baseline none");
   if (page.err.find("no page for reports") != std::string::npos) GTEST_SKIP() << "NOT CHECKED: the page: " << page.err;
   ASSERT_EQ(page.status, 0) << page.err;

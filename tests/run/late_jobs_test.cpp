@@ -26,7 +26,7 @@ TEST(LateJobs, AJobThatStartsLateIsAnArrival) {
     one.cluster.rail.oversubscription = 2.0;
     Scenario other = one;
     other.name = "late";
-    other.start = Time{us(static_cast<std::int64_t>(seed * 37 % 500))};
+    other.start = Time{us(static_cast<double>(seed * 37 % 500))};
     for (GpuId& gpu : other.gpu_of_rank) gpu = GpuId{gpu.value + gpus};
     Scenario jobs = one;
     jobs.graph = TaskGraph{};

@@ -43,6 +43,9 @@ class NamedAgent final : public WorkloadAgent {
   [[nodiscard]] bool hears_ranks() const override {
     return core::guarded(who_, "hears_ranks()", [&] { return inner_->hears_ranks(); });
   }
+  [[nodiscard]] bool announces() const override {
+    return core::guarded(who_, "announces()", [&] { return inner_->announces(); });
+  }
   [[nodiscard]] std::optional<KnownFuture> known_future() const override {
     return core::guarded(who_, "known_future()", [&] { return inner_->known_future(); });
   }

@@ -129,6 +129,24 @@ TEST(AgentKeys, AnAgentOfTheCallerHasItsOwnKeys) {
   EXPECT_THROW(static_cast<void>(run(R"(, "time": 5)")), ConfigError);
 }
 
+class Announcing : public Once {
+ public:
+  using Once::Once;
+  [[nodiscard]] bool announces() const override { return true; }
+};
+
+// A policy that provisions is refused beside an agent that announces nothing.
+TEST(AgentKeys, ANamedAgentThatAnnouncesIsKnownToDoSo) {
+  Registries known;
+  known.agents.add({"quiet", "computes once", [](auto&&...) { return std::make_unique<Once>(1ms); }});
+  known.agents.add({"loud", "and announces", [](auto&&...) { return std::make_unique<Announcing>(1ms); }});
+  for (const std::string name : {"quiet", "loud"}) {
+    const std::string text = agent_scenario(R"("agent": {"name": ")" + name + "\"}");
+    const Scenario scenario = parse_scenario(text, ".", "s.json", {}, known);
+    EXPECT_EQ(scenario.workload->make(scenario, 1)->announces(), name == "loud");
+  }
+}
+
 TEST(AgentKeys, SaysWhatIsWrong) {
   const std::string step = std::string(", ") + kStepOfAgent;
   EXPECT_THAT(refused_agent(R"("agent": {"name": "repeet"})" + step),

@@ -58,6 +58,9 @@ class WatchedAgent : public WorkloadAgent {
     return watched_call(calls_, name_, "kinds()", [&] { return inner_->kinds(); });
   }
   bool hears_ranks() const override { return inner_->hears_ranks(); }
+  bool announces() const override {
+    return watched_call(calls_, name_, "announces()", [&] { return inner_->announces(); });
+  }
   std::optional<KnownFuture> known_future() const override {
     return watched_call(calls_, name_, "known_future()", [&] { return inner_->known_future(); });
   }

@@ -17,6 +17,6 @@ namespace photonrail::command {
 /// One line broken at blanks, so that no line is longer than `width`; those but the first begin with `hang` blanks.
 [[nodiscard]] std::string hung(const std::string& line, std::size_t hang, std::size_t width);
 /// The same for each line of a text, whose further lines begin two blanks behind it.
-[[nodiscard]] std::string hung_lines(const std::string& text, std::size_t width);
+[[nodiscard]] std::string hung_lines(const std::string& text, std::size_t width = static_cast<std::size_t>(output_width()));
 
 }  // namespace photonrail::command

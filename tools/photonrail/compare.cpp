@@ -8,7 +8,7 @@ namespace photonrail::command {
 
 void compare(const CompareOptions& options) {
   const Comparison comparison = compare_paths(options.a, options.b);
-  std::cout << hung_lines(to_table(comparison, options.tolerance), static_cast<std::size_t>(output_width()));
+  std::cout << hung_lines(to_table(comparison, options.tolerance));
   if (!comparison.beyond(options.tolerance)) return;
   std::cout.flush();
   throw CommandError(1, options.a.string() + " and " + options.b.string() + " differ beyond the tolerance");

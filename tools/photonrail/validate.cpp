@@ -84,7 +84,7 @@ void validate(const ValidateOptions& options, const Registries& known) {
       text += "wrote " + options.graphviz.string() + "\n";
     }
   }
-  std::cout << hung_lines(text, static_cast<std::size_t>(output_width()));
+  std::cout << hung_lines(text);
 }
 
 }  // namespace photonrail::command

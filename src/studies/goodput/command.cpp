@@ -187,9 +187,7 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
   if (!options.out.empty())
     page =
         write_all(options.out, rows, points.size() == 1 ? points[0].scenario.name : options.scenarios[0].stem().string());
-  std::cout << (options.json
-                    ? goodput::goodput_json(rows)
-                    : goodput::goodput_table(rows) + "\n" + hung_lines(notes, static_cast<std::size_t>(output_width())));
+  std::cout << (options.json ? goodput::goodput_json(rows) : goodput::goodput_table(rows) + "\n" + hung_lines(notes));
   if (!options.out.empty() && !options.json) std::cout << "wrote " << (page.empty() ? options.out : page).string() << "\n";
 }
 

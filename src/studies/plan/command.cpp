@@ -1,7 +1,6 @@
 // `photonrail plan`
 #include "columns.hpp"
 #include "commands.hpp"
-#include "console.hpp"
 #include "core/counted.hpp"
 #include "help_commands.hpp"
 #include "json/file_text.hpp"
@@ -235,7 +234,7 @@ void plan(const PlanCommandOptions& options, const Registries& known) {
   if (!options.out.empty() && !options.json && !result.best.empty())
     text += "wrote " + (options.out / "best.json").string() +
             "; photonrail run takes it, photonrail sweep around.json beside it, photonrail report the folder\n";
-  std::cout << (options.json ? text : hung_lines(text, static_cast<std::size_t>(output_width())));
+  std::cout << (options.json ? text : hung_lines(text));
   if (signals.received() != 0) throw CommandError(128 + signals.received(), "stopped");
   if (!result.best.empty()) return;
   if (result.open > 0) throw CommandError(3, asked.name + ": no candidate was run in the time; a longer --limit");

@@ -46,7 +46,7 @@ void run_measured_rows(const RowsOptions& options, const Registries& known) {
   line.erase();
   if (!options.markdown.empty()) write_file(options.markdown, rows_markdown(rows, outcomes));
   if (!options.svg.empty()) write_file(options.svg, rows_svg(rows, outcomes));
-  std::cout << hung_lines(rows_text(rows, outcomes), static_cast<std::size_t>(output_width()));
+  std::cout << hung_lines(rows_text(rows, outcomes));
   const RowErrors errors = row_errors(rows, outcomes, false);
   if (options.max_median > 0.0 && 100.0 * errors.median > options.max_median) {
     throw CommandError(1, options.file.string() + ": the median error is above the limit of --max-median");

@@ -1,5 +1,6 @@
 // The timeline of a lower bound: entries come in any order, accounts and notifications are in the order of time.
 #include "run/bound_timeline.hpp"
+#include "photonrail/scenario.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,16 +3,19 @@
 // its step, or the answer has a gap.
 #pragma once
 
+#include "photonrail/collective.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/result.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/training.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -203,6 +206,13 @@ struct LayerPass {
   Duration through{};  ///< with the exchanges before and after these
 };
 
+/// By CollectiveOp: whether it runs as a ring in the order of its members.
+using RingOps = std::array<bool, kCollectiveOpCount>;
+
+namespace plan {
+class PipelineOrders;
+}
+
 /// A lower bound on the step of a training job, whatever its rails and controllers do (docs/models/planner.md). 0 where
 /// GPUs have operators of their own.
 class StepBound {
@@ -211,10 +221,13 @@ class StepBound {
   struct Facts {
     bool in_order = true;       ///< rank r runs on GPU r
     bool one_at_a_time = true;  ///< collectives of a communicator run one after another
+    RingOps rings{};
+    Duration switching{};  ///< of rails on which a NIC receives from one other at a time; 0: none are
+    std::shared_ptr<plan::PipelineOrders> orders{};  ///< shared with other bounds; none: of its own
   };
 
   explicit StepBound(const ClusterSpec& cluster) : StepBound(cluster, Facts{}) {}
-  StepBound(const ClusterSpec& cluster, const Facts& facts) : cluster_(cluster), facts_(facts) {}
+  StepBound(const ClusterSpec& cluster, const Facts& facts);
 
   /// The passes of a rank and the fill and drain of the pipeline; quick, since layers are looked at once.
   /// REQUIRES: the specification is valid.
@@ -225,6 +238,8 @@ class StepBound {
 
  private:
   [[nodiscard]] const std::vector<LayerPass>& layers(const TrainingSpec& spec);
+  [[nodiscard]] Duration by_stages(const TrainingSpec& spec, const TaskGraph& one) const;
+  [[nodiscard]] Duration by_passes(const TrainingSpec& spec, const TaskGraph& one) const;
 
   ClusterSpec cluster_;
   Facts facts_;

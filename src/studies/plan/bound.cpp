@@ -13,6 +13,7 @@
 // difference, since all that a micro-batch does on a rank waits for the last computation of the one before.
 #include "photonrail/error.hpp"
 #include "photonrail/study/plan.hpp"
+#include "studies/plan/pipeline_path.hpp"
 #include "studies/plan/program_path.hpp"
 #include "workload/pipeline/actions.hpp"
 #include "workload/pipeline/order.hpp"
@@ -179,7 +180,7 @@ const std::vector<LayerPass>& StepBound::layers(const TrainingSpec& of) {
     const workload::RankGrid grid(spec);
     for (std::uint32_t s = 0; s < stages; ++s) {
       const RankId rank = grid.rank(s * grid.stage_size());
-      const StageTimes times = stage_times(one, two, rank, s == 0, cluster_, {facts_.in_order, false, false});
+      const StageTimes times = stage_times(one, two, rank, s == 0, cluster_, {facts_.in_order, false, false, facts_.rings});
       LayerPass pass{times.micro, std::max(times.micro, s == 0 ? Duration{} : times.crossing)};
       if (pairs) {
         pass.core = computations(two.program(rank), cluster_.gpu) - computations(one.program(rank), cluster_.gpu);
@@ -214,22 +215,48 @@ Duration StepBound::of(const TrainingSpec& spec) {
   return longest;
 }
 
+StepBound::StepBound(const ClusterSpec& cluster, const Facts& facts) : cluster_(cluster), facts_(facts) {
+  if (!facts_.orders) facts_.orders = std::make_shared<plan::PipelineOrders>();
+}
+
 Duration StepBound::closer(const TrainingSpec& spec) const {
   const PipelineShape shape = spec.pipeline();
-  if (!spec.operators_of_ranks.empty() || !hands_on_complete_gradients(shape.schedule) || runs_in_pairs(spec)) return {};
-  const TrainingSpec one = with_micro_batches(spec, 1);
-  const TrainingSpec two = with_micro_batches(spec, 2);
-  const TaskGraph graph_of_one = make_training_graph(one);
-  const TaskGraph graph_of_two = make_training_graph(two);
-  const std::vector<bool> in_turn = posts_in_turn(shape, one.pipeline(), two.pipeline());
+  if (!spec.operators_of_ranks.empty() || runs_in_pairs(spec)) return {};
+  if (!hands_on_complete_gradients(shape.schedule)) {
+    TrainingSpec one = spec;
+    one.global_batch = one.micro_batch * one.parallelism.dp;
+    return by_passes(spec, make_training_graph(one));
+  }
+  const TaskGraph one = make_training_graph(with_micro_batches(spec, 1));
+  return std::max(by_stages(spec, one), by_passes(spec, one));
+}
+
+Duration StepBound::by_passes(const TrainingSpec& spec, const TaskGraph& one) const {
+  const PipelineShape shape = spec.pipeline();
+  const workload::RankGrid grid(spec);
+  std::vector<plan::StagePasses> stages;
+  for (std::uint32_t s = 0; s < shape.stages; ++s) {
+    const RankId rank = grid.rank(s * grid.stage_size());
+    const ProgramPath path(one, rank, cluster_,
+                           {facts_.in_order, facts_.one_at_a_time, false, facts_.rings, facts_.switching});
+    stages.push_back(path.passes(shape, s));
+  }
+  return plan::pipeline_path(shape, *facts_.orders->of(shape), stages, facts_.switching);
+}
+
+Duration StepBound::by_stages(const TrainingSpec& spec, const TaskGraph& one) const {
+  const PipelineShape shape = spec.pipeline();
+  const TrainingSpec of_two = with_micro_batches(spec, 2);
+  const TaskGraph two = make_training_graph(of_two);
+  const std::vector<bool> in_turn = posts_in_turn(shape, with_micro_batches(spec, 1).pipeline(), of_two.pipeline());
   const workload::RankGrid grid(spec);
   const std::int64_t more = std::int64_t{shape.micro_batches} - 1;
   Duration longest{};
   Duration before{};
   for (std::uint32_t s = 0; s < shape.stages; ++s) {
-    const PathFacts facts{facts_.in_order, facts_.one_at_a_time, in_turn[s]};
+    const PathFacts facts{facts_.in_order, facts_.one_at_a_time, in_turn[s], facts_.rings};
     const RankId rank = grid.rank(s * grid.stage_size());
-    const StageTimes times = stage_times(graph_of_one, graph_of_two, rank, s == 0, cluster_, facts);
+    const StageTimes times = stage_times(one, two, rank, s == 0, cluster_, facts);
     longest = std::max({longest, times.step + times.micro * more, times.nic + times.micro_nic * more});
     if (s > 0) {
       before += times.hop * 2;

@@ -1,14 +1,18 @@
 // Best first: the job with the least bound comes next. Where that is the quick bound the closer one is found, and the job
-// goes back to its place; else one of its runs is simulated. A job whose bound is above the best found so far is excluded.
-// Ties go to the candidate that comes first, so that the number of threads does not change the answer.
+// goes back to its place; else one of its runs is simulated, unless its own bound excludes it. A job whose bound is above
+// the best found so far is excluded. Once there is a best, all quick bounds below it are made close before anything else
+// runs, and first runs of jobs go before second ones: bounds are milliseconds, and runs may be minutes. Ties go to the
+// candidate that comes first, so that the number of threads does not change the answer.
 #include "config/scenario_parts.hpp"
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/study/plan.hpp"
+#include "studies/plan/best_of_value.hpp"
 #include "studies/plan/candidate_runs.hpp"
 #include "studies/plan/objective.hpp"
 #include "studies/plan/outcome.hpp"
 #include "studies/plan/space.hpp"
+#include "studies/plan/step_key.hpp"
 #include "studies/pool.hpp"
 #include "studies/record_log.hpp"
 
@@ -38,6 +42,7 @@ constexpr const char* kTooMuchPower = "/limits/power_w";
 struct Move {
   std::size_t job = 0;
   std::optional<std::uint64_t> run;  ///< none: raise the bound
+  std::string step{};                ///< of a run: what its step depends on, which no other thread runs now
 };
 
 class Search {
@@ -52,10 +57,10 @@ class Search {
           tell();
           return is_over();
         }) {
-    for (std::size_t j = 0; j < jobs_.size(); ++j) waiting_.queue.emplace(place_of(jobs_[j]), j);
+    for (std::size_t j = 0; j < jobs_.size(); ++j) waiting_.quick.emplace(jobs_[j].bound, j);
     if (options.directory.empty()) return;
-    folder_.log = studies::RecordLog(options.directory / "runs.jsonl", "{\"plan\":\"" + hash_of(plan) + "\"}");
-    for (const std::string& record : folder_.log.records()) folder_.earlier.insert(outcome_of(record));
+    log_ = studies::RecordLog(options.directory / "runs.jsonl", "{\"plan\":\"" + hash_of(plan) + "\"}");
+    for (const std::string& record : log_.records()) take_over(outcome_of(record));
   }
 
   PlanResult run() {
@@ -74,14 +79,30 @@ class Search {
   using Clock = std::chrono::steady_clock;
   /// How far a job is.
   struct State {
-    bool is_close = false;   ///< its bound is the closer one
-    std::uint64_t next = 0;  ///< runs before it are taken
+    std::uint64_t next = 0;   ///< runs before it are taken
+    std::uint64_t known = 0;  ///< of the others, from earlier calls
   };
 
   [[nodiscard]] std::uint64_t all() const { return jobs_.size() * space_.runs_of_job(); }
   [[nodiscard]] std::uint64_t candidate_of(std::size_t job, std::uint64_t run) const {
     return jobs_[job].number * space_.runs_of_job() + run;
   }
+  /// Runs of the job that are neither taken nor known.
+  [[nodiscard]] std::uint64_t left(std::size_t job) const {
+    return space_.runs_of_job() - states_[job].next - states_[job].known;
+  }
+  /// What an earlier call left.
+  void take_over(const std::pair<std::uint64_t, Outcome>& record) {
+    const std::uint64_t number = record.first / space_.runs_of_job();
+    const auto at = std::lower_bound(jobs_.begin(), jobs_.end(), number,
+                                     [](const JobCandidate& job, std::uint64_t wanted) { return job.number < wanted; });
+    if (at == jobs_.end() || at->number != number || decided_.count(record.first) > 0) return;
+    const auto job = static_cast<std::size_t>(at - jobs_.begin());
+    add({job, record.first % space_.runs_of_job(), {}}, record.second);
+    ++states_[job].known;
+    ++tally_.reused;
+  }
+
   [[nodiscard]] bool is_over() const {
     return (options_.stop != nullptr && *options_.stop) ||
            std::chrono::duration<double>(Clock::now() - begun_).count() >= options_.limit_s;
@@ -103,21 +124,28 @@ class Search {
         continue;
       }
       try {
-        keep(*move, decide(*move));
+        is_excluded(*move) ? exclude(*move) : keep(*move, decide(*move));
       } catch (const OutOfTime&) {
         const std::scoped_lock lock(mutex_);
         tally_.cut_off.push_back(move->job);
+        done(*move);
         return;
+      } catch (...) {
+        const std::scoped_lock lock(mutex_);
+        done(*move);
+        throw;
       }
     }
   }
 
-  /// Where the job stands in the queue: by its bound, and later where a simulation is much work, since what the others take
-  /// may exclude it.
-  [[nodiscard]] double place_of(const JobCandidate& job) const {
+  /// Where the next run of the job stands: by the bound, and later where a simulation is much work, and behind first runs
+  /// of other jobs, since what these take may exclude it.
+  [[nodiscard]] double place_of(std::size_t job) const {
     constexpr double kLittleWork = 1024.0;
     constexpr double kOfADoubling = 0.01;
-    return job.bound * (1.0 + kOfADoubling * std::max(0.0, std::log2(job.work / kLittleWork)));
+    constexpr double kOfALaterRun = 0.03;
+    const double work = std::max(0.0, std::log2(jobs_[job].work / kLittleWork));
+    return jobs_[job].bound * (1.0 + kOfADoubling * work + (states_[job].next > 0 ? kOfALaterRun : 0.0));
   }
 
   /// The next move that may find a candidate that none beats; none: there is none, or the time is over.
@@ -125,28 +153,82 @@ class Search {
     std::unique_lock lock(mutex_);
     if (options_.progress) options_.progress(decided_.size(), all());
     for (;;) {
-      waiting_.returned.wait(lock, [&] { return waiting_.raising == 0 || !waiting_.queue.empty(); });
-      if (waiting_.queue.empty()) return std::nullopt;
-      const auto next = waiting_.queue.begin();
-      const std::size_t job = next->second;
+      drop_beaten(waiting_.quick);
+      const bool raise = !waiting_.quick.empty() && (!front_.empty() || waiting_.runs.empty() ||
+                                                     waiting_.quick.begin()->first <= waiting_.runs.begin()->first);
+      if (is_over()) return std::nullopt;
+      if (raise) {
+        const std::size_t job = waiting_.quick.begin()->second;
+        waiting_.quick.erase(waiting_.quick.begin());
+        ++waiting_.busy;
+        return Move{job, std::nullopt, {}};
+      }
+      if (auto move = next_run()) {
+        ++waiting_.busy;
+        return move;
+      }
+      if (waiting_.busy == 0) return std::nullopt;
+      waiting_.returned.wait(lock);
+    }
+  }
+
+  /// Those at the head of a queue that are excluded.
+  void drop_beaten(std::set<std::pair<double, std::size_t>>& queue) {
+    while (!queue.empty() && front_.beats(space_.bounds(jobs_[queue.begin()->second], std::nullopt))) {
+      const std::size_t job = queue.begin()->second;
+      tally_.excluded += left(job);
+      tally_.beaten.push_back(job);
+      queue.erase(queue.begin());
+    }
+  }
+
+  /// The first run in the queue whose step no other thread runs; none: there is none now.
+  std::optional<Move> next_run() {
+    for (auto at = waiting_.runs.begin(); at != waiting_.runs.end();) {
+      const std::size_t job = at->second;
       State& state = states_[job];
       if (front_.beats(space_.bounds(jobs_[job], std::nullopt))) {
-        tally_.excluded += space_.runs_of_job() - state.next;
+        tally_.excluded += left(job);
         tally_.beaten.push_back(job);
-        waiting_.queue.erase(next);
+        at = waiting_.runs.erase(at);
         continue;
       }
-      if (folder_.earlier.find(candidate_of(job, state.next)) == folder_.earlier.end() && is_over()) return std::nullopt;
-      if (!state.is_close) {
-        waiting_.queue.erase(next);
-        ++waiting_.raising;
-        return Move{job, std::nullopt};
+      for (; state.next < space_.runs_of_job(); ++state.next) {
+        const bool known = decided_.count(candidate_of(job, state.next)) > 0;
+        if (!known && !front_.beats(space_.bounds(jobs_[job], state.next))) break;
+        known ? --state.known : ++tally_.excluded;
       }
+      if (state.next == space_.runs_of_job()) {
+        at = waiting_.runs.erase(at);
+        continue;
+      }
+      std::string step = step_of(job, state.next);
+      if (!step.empty() && !waiting_.steps.insert(step).second) {
+        ++at;
+        continue;
+      }
+      waiting_.runs.erase(at);
       const std::uint64_t run = state.next++;
-      if (state.next == space_.runs_of_job()) waiting_.queue.erase(next);
-      if (!front_.beats(space_.bounds(jobs_[job], run))) return Move{job, run};
-      ++tally_.excluded;
+      if (state.next < space_.runs_of_job()) waiting_.runs.emplace(place_of(job), job);
+      return Move{job, run, std::move(step)};
     }
+    return std::nullopt;
+  }
+
+  /// What the step of a run depends on; empty where the run says why it cannot be.
+  [[nodiscard]] std::string step_of(std::size_t job, std::uint64_t run) const {
+    try {
+      return step_key(plan_, space_.patch(jobs_[job], run), false);
+    } catch (const ConfigError&) {
+      return {};
+    }
+  }
+
+  /// A move is over. REQUIRES: the mutex is held.
+  void done(const Move& move) {
+    if (!move.step.empty()) waiting_.steps.erase(move.step);
+    --waiting_.busy;
+    waiting_.returned.notify_all();
   }
 
   void raise(std::size_t number) {
@@ -158,25 +240,35 @@ class Search {
     }
     const std::scoped_lock lock(mutex_);
     jobs_[number] = job;
-    states_[number].is_close = true;
-    waiting_.queue.emplace(place_of(job), number);
-    --waiting_.raising;
-    waiting_.returned.notify_all();
+    waiting_.runs.emplace(place_of(number), number);
+    done({number, std::nullopt, {}});
+  }
+
+  /// By the bound of the run alone, on its own rails.
+  [[nodiscard]] bool is_excluded(const Move& move) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (front_.empty()) return false;
+    }
+    try {
+      const std::vector<double> bounds = space_.bounds_on_rails(jobs_[move.job], *move.run);
+      const std::scoped_lock lock(mutex_);
+      return front_.beats(bounds);
+    } catch (const ConfigError&) {
+      return false;
+    }
+  }
+
+  void exclude(const Move& move) {
+    const std::scoped_lock lock(mutex_);
+    ++tally_.excluded;
+    done(move);
   }
 
   [[nodiscard]] Outcome decide(const Move& move) {
-    const std::uint64_t candidate = candidate_of(move.job, *move.run);
-    {
-      const std::scoped_lock lock(mutex_);
-      const auto at = folder_.earlier.find(candidate);
-      if (at != folder_.earlier.end()) {
-        ++tally_.reused;
-        return at->second;
-      }
-    }
     Outcome outcome = simulated(jobs_[move.job], *move.run);
     const std::scoped_lock lock(mutex_);
-    if (!options_.directory.empty()) folder_.log.add(text_of(outcome, candidate));
+    if (!options_.directory.empty()) log_.add(text_of(outcome, candidate_of(move.job, *move.run)));
     return outcome;
   }
 
@@ -210,6 +302,11 @@ class Search {
 
   void keep(const Move& move, Outcome outcome) {
     const std::scoped_lock lock(mutex_);
+    add(move, std::move(outcome));
+    done(move);
+  }
+
+  void add(const Move& move, Outcome outcome) {
     const JobCandidate& job = jobs_[move.job];
     if (outcome.kind == Outcome::Kind::kDone) {
       PlannedRun& run = outcome.run;
@@ -234,16 +331,13 @@ class Search {
     Outcome outcome{};
   };
 
-  /// What an earlier call left.
-  struct Folder {
-    studies::RecordLog log{};
-    std::map<std::uint64_t, Outcome> earlier{};  // by candidate
-  };
   /// Jobs with runs that are not taken.
   struct Waiting {
-    std::set<std::pair<double, std::size_t>> queue{};  // by place_of()
-    std::size_t raising = 0;                           // jobs that are out of the queue for a closer bound
-    std::condition_variable returned{};                // one is back
+    std::set<std::pair<double, std::size_t>> quick{};  // by bound, which may be closer
+    std::set<std::pair<double, std::size_t>> runs{};   // by place_of()
+    std::set<std::string> steps{};                     // of the runs that are under way
+    std::size_t busy = 0;                              // moves that are under way
+    std::condition_variable returned{};                // one is over
   };
   struct Tally {
     std::uint64_t excluded = 0;          // candidates that are no longer in the queue
@@ -260,7 +354,7 @@ class Search {
   std::vector<JobCandidate> jobs_;
   std::vector<State> states_;  // by job
   std::mutex mutex_;           // of all below but runs_
-  Folder folder_;
+  studies::RecordLog log_;     // of the folder
   Waiting waiting_;
   Tally tally_;
   double best_ = std::numeric_limits<double>::infinity();  // of the first objective
@@ -338,42 +432,22 @@ void Search::add_gap(PlanResult& result, bool none_ran) const {
   double least = best_;
   result.excluded = tally_.excluded;
   const auto see = [&](std::size_t job, std::uint64_t count) {
+    if (count == 0) return;
     (front_.beats(space_.bounds(jobs_[job], std::nullopt)) ? result.excluded : result.open) += count;
     least = std::min(least, jobs_[job].bound);
   };
   for (const std::size_t job : tally_.cut_off) see(job, 1);
-  for (const auto& [bound, job] : waiting_.queue) see(job, space_.runs_of_job() - states_[job].next);
+  for (const auto* queue : {&waiting_.quick, &waiting_.runs}) {
+    for (const auto& [place, job] : *queue) see(job, left(job));
+  }
   if (result.open > 0) result.gap = none_ran ? 1.0 : std::max(0.0, 1.0 - least / best_);
 }
 
-/// The best run with each value of a choice, or else the least bound of a candidate with it.
-class Best {
- public:
-  struct Of {
-    double objective = 0.0;
-    bool simulated = false;
-    std::size_t job = 0;
-    std::uint64_t run = 0;
-  };
-
-  void see(std::uint64_t value, const Of& candidate) {
-    const auto [at, fresh] = of_.try_emplace(value, candidate);
-    Of& best = at->second;
-    const bool better = candidate.simulated && (!best.simulated || candidate.objective < best.objective);
-    const bool lower = !candidate.simulated && !best.simulated && candidate.objective < best.objective;
-    if (better || lower) best = candidate;
-  }
-  [[nodiscard]] const std::map<std::uint64_t, Of>& all() const { return of_; }
-
- private:
-  std::map<std::uint64_t, Of> of_;
-};
-
 // All runs of a job have its bound, so that those of the first job that has none yet stand for those of the others.
 void Search::add_worth(PlanResult& result) const {
-  std::vector<Best> choices;
-  Best shapes;  // tp and pp
-  const auto see = [&](const Best::Of& candidate) {
+  std::vector<BestOfValue> choices;
+  BestOfValue shapes;  // tp and pp
+  const auto see = [&](const BestOfValue::Of& candidate) {
     const std::vector<std::uint32_t> numbers = space_.value_numbers(jobs_[candidate.job], candidate.run);
     choices.resize(numbers.size());
     for (std::size_t c = 0; c < numbers.size(); ++c) choices[c].see(numbers[c], candidate);
@@ -386,10 +460,14 @@ void Search::add_worth(PlanResult& result) const {
   }
   for (const std::size_t job : tally_.beaten) see({jobs_[job].bound, false, job, 0});
   std::optional<std::size_t> first;  // of the jobs that have no run yet
-  for (const auto& [place, job] : waiting_.queue) {
+  std::vector<std::size_t> open;
+  for (const auto* queue : {&waiting_.quick, &waiting_.runs}) {
+    for (const auto& [place, job] : *queue) open.push_back(job);
+  }
+  for (const std::size_t job : open) {
     if (states_[job].next == 0 && (!first || jobs_[job].bound < jobs_[*first].bound)) first = job;
   }
-  for (const auto& [place, job] : waiting_.queue) {
+  for (const std::size_t job : open) {
     const std::uint64_t end = job == first ? space_.runs_of_job() : states_[job].next + 1;
     for (std::uint64_t run = states_[job].next; run < end; ++run) see({jobs_[job].bound, false, job, run});
   }
@@ -413,30 +491,6 @@ void Search::add_worth(PlanResult& result) const {
 
 PlanResult run_plan(const Plan& plan, const PlanOptions& options, const Registries& known) {
   return plan::Search(plan, options, known).run();
-}
-
-std::string planned_scenario(const Plan& plan, const PlannedRun& run) {
-  json::Json scenario = json::parse_json(plan.base, plan.file.string());
-  config::apply_overrides(scenario, run.patch);
-  std::string name = plan.name;
-  for (const std::string& label : run.labels) name += ": " + label;
-  scenario["name"] = name;
-  return scenario.dump(2) + "\n";
-}
-
-std::string sweep_around(const Plan& plan, const PlanResult& result) {
-  json::Json sweep{{"schema", "photonrail.sweep/1"},
-                   {"name", "around the best of " + plan.name},
-                   {"why", "What does each change of one choice of the best candidate cost?"},
-                   {"base", json::parse_json(planned_scenario(plan, result.best.front()), plan.file.string())}};
-  json::Json variants = json::Json::object();
-  for (const PlanValue& value : result.around) {
-    json::Json& set = variants[value.label] = json::Json::object();
-    for (const Override& change : value.patch) set[change.pointer] = json::parse_json(change.value, change.pointer);
-  }
-  sweep["axes"] = json::Json::array();
-  sweep["axes"].push_back(json::Json{{"name", "candidate"}, {"variants", std::move(variants)}});
-  return sweep.dump(2) + "\n";
 }
 
 }  // namespace photonrail

@@ -4,6 +4,7 @@
 #include "core/field.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/study/cost.hpp"
+#include "studies/plan/rail_facts.hpp"
 #include "studies/plan/step_key.hpp"
 #include "workload/training/memory.hpp"
 
@@ -53,7 +54,8 @@ void give_shape(const ShapeNumbers& shape, const ShapeSpace& space, std::uint32_
   spec.micro_batch = shape.micro_batch;
   const std::string& again = space.recompute[shape.recompute];
   spec.recompute = again == "full" ? Recompute::kFull : again == "selective" ? Recompute::kSelective : Recompute::kNone;
-  if (shape.virtual_stages > 1) spec.schedule = PipelineSchedule::kInterleaved;
+  if (shape.virtual_stages > 1 && spec.schedule != PipelineSchedule::kBreadthFirst)
+    spec.schedule = PipelineSchedule::kInterleaved;
   if (shape.virtual_stages == 1 && spec.schedule == PipelineSchedule::kInterleaved)
     spec.schedule = PipelineSchedule::kOneFOneB;
 }
@@ -96,6 +98,8 @@ Space::Base Space::base_of(const Json& scenario) const {
   if (const auto executor = top.optional("executor")) {
     base.facts.one_at_a_time = config::read_executor(*executor).concurrent == ConcurrentCollectives::kInTurn;
   }
+  base.facts.rings = rings_of(top.optional("collectives"), plan_.base_directory);
+  base.facts.orders = orders_;
   const bool trains = json::find_at(scenario, "/workload/training") != nullptr;
   if (trains) base.spec = config::read_training_spec_of_file(scenario, plan_.base_directory);
   if (plan_.shapes && !trains) throw ConfigError("/shapes", "are those of a training job", "remove them");
@@ -139,6 +143,31 @@ std::vector<double> Space::bounds(const JobCandidate& job, std::optional<std::ui
   least.step_s = job.bound_s;
   least.energy_j = least.power_w * least.step_s;
   return plan::values(plan_, least);
+}
+
+std::vector<double> Space::bounds_on_rails(const JobCandidate& job, std::uint64_t run) const {
+  const Base& base = bases_[job.job_values];
+  const std::vector<Override> changes = patch(job, run);
+  Json scenario = config::parse_json(plan_.base, plan_.file.string());
+  config::apply_overrides(scenario, changes);
+  const ClusterSpec cluster = config::read_cluster(config::JsonReader(scenario).child("cluster"), plan_.base_directory);
+  StepBound::Facts facts = base.facts;
+  facts.switching = least_switching(cluster);
+  if (!base.spec || !base.cluster.unlike.empty() || facts.switching == Duration{}) return bounds(job, run);
+  const std::pair key{step_key(plan_, changes, true), facts.switching.count()};
+  std::optional<double> switched;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto at = switched_.find(key); at != switched_.end()) switched = at->second;
+  }
+  if (!switched) {
+    switched = to_seconds(StepBound(base.cluster, facts).closer(spec_of(job)));
+    const std::scoped_lock lock(mutex_);
+    switched_.emplace(key, *switched);
+  }
+  JobCandidate on_rails = job;
+  on_rails.bound_s = std::max(job.bound_s, *switched);
+  return bounds(on_rails, run);
 }
 
 NetworkBill Space::bill(const JobCandidate& job, std::uint64_t run) const {
@@ -215,6 +244,7 @@ void Space::add_jobs(std::uint32_t job_values, Rejections& rejections, std::vect
       reject(rejections, "GPUs are not divided", "tp x cp x pp = " + std::to_string(static_cast<std::int64_t>(ranks)));
       continue;
     }
+    spec.schedule = base.spec->schedule;
     give_shape(job.shape, *plan_.shapes, dp(job), spec);
     examine(base, spec, bound, job, rejections, jobs);
   }
@@ -304,8 +334,8 @@ void Space::add_shape(const JobCandidate& job, std::vector<Override>& patch) con
   set("parallelism/zero1", space.sharding[shape.sharding] == "zero1" ? "true" : "false");
   set("micro_batch", std::to_string(shape.micro_batch));
   set("recompute", "\"" + space.recompute[shape.recompute] + "\"");
-  if (space.virtual_stages.size() > 1 || shape.virtual_stages > 1)
-    set("schedule", shape.virtual_stages > 1 ? "\"interleaved\"" : "\"1f1b\"");
+  const PipelineSchedule schedule = spec_of(job).schedule;
+  if (schedule != bases_[job.job_values].spec->schedule) set("schedule", Json(std::string(name(schedule))).dump());
 }
 
 // Electrical rails have no controller, whatever an axis says of it.

@@ -4,10 +4,12 @@
 #include "json/json.hpp"
 #include "photonrail/study/plan.hpp"
 #include "studies/plan/objective.hpp"
+#include "studies/plan/pipeline_path.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -69,6 +71,9 @@ class Space {
 
   /// The least that the objectives of a candidate can be; without a run, of all runs of the job.
   [[nodiscard]] std::vector<double> bounds(const JobCandidate& job, std::optional<std::uint64_t> run) const;
+  /// The same of a candidate, with the circuits that its rails must switch. Safe to call from several threads;
+  /// milliseconds.
+  [[nodiscard]] std::vector<double> bounds_on_rails(const JobCandidate& job, std::uint64_t run) const;
   /// What is known of the candidate before it runs, but for its bound. The bill is 0 where it is not asked for.
   [[nodiscard]] Measured known(const JobCandidate& job, std::optional<std::uint64_t> run) const;
   /// The bill of the network. Safe to call from several threads.
@@ -114,12 +119,14 @@ class Space {
   std::vector<bool> changes_job_;  // by axis
   std::uint64_t job_count_ = 1;
   std::uint64_t other_count_ = 1;
+  const std::shared_ptr<PipelineOrders> orders_ = std::make_shared<PipelineOrders>();
   std::vector<Base> bases_;  // by combination of the axes that change the job
   bool needs_bill_ = false;  // by an objective
   mutable std::mutex mutex_;
   mutable std::map<std::pair<std::uint32_t, std::uint64_t>, NetworkBill> bills_;  // by job_values and run
   mutable std::map<std::uint32_t, NetworkBill> least_bills_;                      // by job_values
   mutable std::map<std::string, double> closer_;                                  // bounds by what they depend on
+  mutable std::map<std::pair<std::string, std::int64_t>, double> switched_;  // the same on rails that switch for so long
 };
 
 }  // namespace photonrail::plan

@@ -160,6 +160,7 @@ void RlAgent::announce_refit(WorkSink& sink) {
   if (pending_.refit != LaunchId::none()) return;
   const auto ranks = static_cast<std::uint32_t>(refit_->ranks());
   pending_.refit = sink.open({refit_, rank_range(0, ranks)}, {kRefit, kRefit});
+  recorder_.refit_announced(sink.now());
   for (std::uint32_t r = 0; r < ranks; ++r) sink.announce(pending_.refit, RankId{r});
 }
 

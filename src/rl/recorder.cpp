@@ -6,7 +6,8 @@
 namespace photonrail::rl {
 
 Recorder::Recorder(const RlSpec& spec) : stands_since_(spec.generation.engines, Time::never()) {
-  result_.ranks = spec.ranks();
+  result_.ranks = {spec.ranks(), spec.generation.ranks(), spec.training.ranks()};
+  prompt_ = spec.prompts.tokens;
   result_.samples = spec.mode.batch;
 }
 
@@ -32,8 +33,9 @@ void Recorder::takes(const TakenBatch& batch, const Rollouts& rollouts, Time now
     begun = std::min(begun, rollout.begun);
     ends.push_back(rollout.completed);
     in_slots += to_seconds(rollout.completed - rollout.begun);
-    step.response_tokens += rollout.total;
-    step.longest = std::max(step.longest, rollout.total);
+    step.tokens.responses += rollout.total;
+    step.tokens.prompts += prompt_;
+    step.tokens.longest = std::max(step.tokens.longest, rollout.total);
     if (rollout.completed >= last) step.last_engine = rollout.engine;
     last = std::max(last, rollout.completed);
   }
@@ -67,6 +69,7 @@ void Recorder::training_ends(Time now) {
 
 void Recorder::refit_ends(Time now) {
   result_.steps.back().refit = now - refit_;
+  result_.steps.back().refit_announced = refit_ - announced_;
   close(now);
 }
 

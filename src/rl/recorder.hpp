@@ -28,6 +28,7 @@ class Recorder {
   /// KV of a response that waited for a tool has left and come back.
   void swapped(double bytes) { result_.swapped_bytes += 2.0 * bytes; }
   void made_again(std::uint64_t samples) { result_.made_again += samples; }
+  void refit_announced(Time now) { announced_ = now; }
   void refit_begins(Time now) { refit_ = now; }
   void refit_ends(Time now);
   /// The engine begins a run, or stands still, and samples of it may wait for tools.
@@ -38,11 +39,13 @@ class Recorder {
   void close(Time now);
 
   RlResult result_;
+  std::uint32_t prompt_ = 0;       ///< tokens
   bool open_ = false;              ///< the last step has not ended
   Time ended_{};                   ///< the step before
   Time taken_{};                   ///< the batch of the open step
   Time training_ = Time::never();  ///< its training began, and has not ended
   Time trained_{};                 ///< ... ended
+  Time announced_{};               ///< the refit that is next, or goes on
   Time refit_{};
   std::vector<Time> stands_since_;  ///< by engine, for samples at tools; never: it does not
 };

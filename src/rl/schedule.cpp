@@ -14,8 +14,9 @@ void ModeSpec::validate() const {
   require(batch > 0, field("batch"), "must be at least 1");
   require(steps > 0, field("steps"), "must be at least 1");
   require(ahead >= 0.0 && ahead <= 1000.0, field("ahead"), "must be from 0 to 1000");
-  require(!shared || ahead == 0.0, field("ahead"), "needs GPUs of their own for generation, but training shares them",
-          "give generation and training different ranks, or use the mode \"on_policy\"");
+  require(!shared || ahead == 0.0, field("shared"),
+          "leaves generation no GPUs of its own, but the mode generates beside training",
+          "remove it, or use the mode \"on_policy\"");
   require(std::ceil(ahead) <= oldest, field("oldest"),
           "of " + core::counted(oldest, "version") + " drops samples that are begun " +
               core::counted(static_cast<std::uint64_t>(std::ceil(ahead)), "version") + " ahead: training starves",

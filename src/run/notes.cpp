@@ -170,6 +170,26 @@ Found never_switches(const Scenario& scenario, const RunResult& result) {
               to_seconds(delay)};
 }
 
+// A refit gains from it when it needs other circuits than there are, and is known before it begins.
+Found refit_not_provisioned(const Scenario& scenario, const RunResult& result, const Registries& registries) {
+  if (!result.rl || scenario.cluster.rail.kind != RailKind::kOptical) return {};
+  const ControllerFactory policy = registries.controllers.find(scenario.controller.name);
+  if (policy.bound || !policy.needs_of(policy.complete(scenario.controller)).ranks.announces_any()) return {};
+  const std::vector<RlStep>& steps = result.rl->steps;
+  const auto known =
+      std::count_if(steps.begin(), steps.end(), [](const RlStep& s) { return s.refit_announced > Duration{}; });
+  std::uint64_t switched = 0;
+  for (const auto& [change, totals] : result.reconfigurations.by_change) {
+    if (change.second == Dimension::kRefit) switched += totals.count;
+  }
+  if (known > 0 && switched > 0) return {};
+  return Note{"refit-provisioned", "/controller",
+              std::string("\"provisioned\" has no effect: ") +
+                  (switched == 0 ? "the circuits of a refit are lit when it comes, as other phases use them too."
+                                 : "each refit follows training, or generation over the rails, at once."),
+              static_cast<double>(known)};
+}
+
 Found hidden_switching(const Scenario& scenario, const RunResult& result) {
   const ReconfigurationSummary& summary = result.reconfigurations;
   if (scenario.cluster.rail.kind != RailKind::kOptical || !scenario.jobs.empty()) return {};
@@ -266,13 +286,14 @@ Found binds(const Scenario&, const RunResult& result) {
 
 namespace run {
 
-void add_notes(const Scenario& scenario, RunResult& result) {
+void add_notes(const Scenario& scenario, const Registries& registries, RunResult& result) {
   constexpr Found (*kNotes[])(const Scenario&, const RunResult&) = {
       &binds,          &one_tier,         &idle_uplinks, &single_uplinks, &idle_gpus,       &no_rail_traffic,
       &never_switches, &hidden_switching, &first_step,   &unused_share,   &unused_accuracy, &nothing_drawn};
   for (const auto find : kNotes) {
     if (Found note = find(scenario, result)) result.notes.push_back(*std::move(note));
   }
+  if (Found note = refit_not_provisioned(scenario, result, registries)) result.notes.push_back(*std::move(note));
 }
 
 }  // namespace run

@@ -4,10 +4,11 @@
 
 #include "photonrail/result.hpp"
 #include "photonrail/scenario.hpp"
+#include "photonrail/simulate.hpp"
 
 namespace photonrail::run {
 
 /// Adds the notes of the table that hold. REQUIRES: the rest of the result is complete.
-void add_notes(const Scenario& scenario, RunResult& result);
+void add_notes(const Scenario& scenario, const Registries& registries, RunResult& result);
 
 }  // namespace photonrail::run

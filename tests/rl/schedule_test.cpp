@@ -129,7 +129,7 @@ TEST(Schedule, RefusesModesThatStarveTraining) {
     return "";
   };
   EXPECT_THAT(problem({.ahead = 1.0, .oldest = 0}), HasSubstr("training starves"));
-  EXPECT_THAT(problem({.ahead = 1.0, .shared = true}), HasSubstr("GPUs of their own"));
+  EXPECT_THAT(problem({.ahead = 1.0, .shared = true}), HasSubstr("no GPUs of its own"));
   EXPECT_EQ(problem({.ahead = 8.0, .partial = true, .oldest = 8}), "");
 }
 

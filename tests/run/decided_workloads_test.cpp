@@ -9,8 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <vector>
 
 namespace photonrail::test {
 namespace {
@@ -117,6 +119,59 @@ TEST(RlWorkload, PhasesLightTheCircuitsOfEnginesAgain) {
   const RunResult on_demand = simulate(scenario);
   EXPECT_LT(phases.rl->steps[1].step, on_demand.rl->steps[1].step);
   EXPECT_GT(phases.traffic[static_cast<std::size_t>(Dimension::kTp)].bytes.count, 0);
+}
+
+std::int64_t commands_for(const RunResult& result, Dimension dimension) {
+  std::int64_t count = 0;
+  for (const auto& [change, totals] : result.reconfigurations.by_change) {
+    if (change.second == dimension) count += static_cast<std::int64_t>(totals.count);
+  }
+  return count;
+}
+
+bool says_no_effect(const RunResult& result) {
+  return std::ranges::any_of(result.notes, [](const Note& note) { return note.id == "refit-provisioned"; });
+}
+
+/// A refit that needs other circuits gains a switch, or the time that it is known ahead, where that is shorter. A run whose
+/// refits gain nothing says so.
+void expect_gain(Scenario scenario, bool gains, const char* which) {
+  for (const int delay : {1, 10, 40}) {
+    scenario.cluster.rail.optical.reconfiguration = DelayDistribution::constant(milliseconds(delay));
+    scenario.controller.parameters.set("provisioned", 1.0);
+    const RunResult ahead = simulate(scenario);
+    scenario.controller.parameters.set("provisioned", 0.0);
+    const RunResult on_demand = simulate(scenario);
+    ASSERT_EQ(ahead.rl->steps.size(), on_demand.rl->steps.size());
+    for (std::size_t s = 0; s < ahead.rl->steps.size(); ++s) {
+      const RlStep& step = ahead.rl->steps[s];
+      const Duration most = gains ? std::min<Duration>(milliseconds(delay), step.refit_announced) : Duration{};
+      EXPECT_EQ(on_demand.rl->steps[s].refit - step.refit, most) << which << ", " << delay << " ms, step " << s;
+    }
+    EXPECT_EQ(ahead.rl->steps[1].refit_announced >= milliseconds(delay),
+              gains || commands_for(ahead, Dimension::kRefit) == 0);
+    EXPECT_EQ(says_no_effect(ahead), !gains) << which << ", " << delay << " ms";
+    EXPECT_FALSE(says_no_effect(on_demand)) << "nothing is provisioned";
+  }
+}
+
+// A ring of a refit is lit ahead, or not: while state comes back from the hosts; while the last responses are generated, by
+// engines that leave the rails alone. Where training has the same ring, and where the refit follows training at once, there
+// is nothing to gain.
+TEST(RlWorkload, ProvisioningARefitSavesOneSwitch) {
+  const Scenario pipeline = read_scenario(kQuickstarts / "rl/colocated.json");
+  expect_gain(pipeline, true, "state comes back");
+  EXPECT_GT(commands_for(simulate(pipeline), Dimension::kRefit), 0);
+  const auto with = [](const char* file, const std::vector<Override>& settings) {
+    return read_scenario(kQuickstarts / file, settings);
+  };
+  const Override timed{"/workload/rl/generation/collectives", R"("timed")"};
+  expect_gain(with("rl/colocated.json", {{"/workload/rl/training/parallelism", R"({"tp": 8, "dp": 4})"}}), false,
+              "the same ring");
+  expect_gain(with("rl/colocated.json", {{"/workload/rl/offload", "false"}, {"/workload/rl/offload_gpus_per_link", "1"}}),
+              false, "training ends with it");
+  expect_gain(with("rl/phases.json", {timed, {"/workload/rl/generation/times/host/step_us", "8000"}}), true,
+              "the last responses");
 }
 
 // The energy of a step is that of the run, divided by steps of reinforcement.

@@ -378,7 +378,7 @@ std::string problem_of_learning(const RunResult& result, const RlResult& learned
     }
     if (step.tail > step.generation || step.slot_use > 1.0 + 1e-9) return "samples are outside generation";
     if (step.training + step.log_probabilities > step.step) return "training takes longer than its step";
-    if (step.response_tokens > static_cast<double>(step.longest) * learned.samples)
+    if (step.tokens.responses > static_cast<double>(step.tokens.longest) * learned.samples)
       return "responses are longer than the longest";
   }
   if (all > result.makespan) return "the training steps take longer than the run";

@@ -15,14 +15,19 @@ struct RlStep {
   Duration log_probabilities{};
   Duration training{};
   Duration refit{};
+  Duration refit_announced{};     ///< so long before it began
   Duration offload{};             ///< on shared GPUs: what makes room for training goes to the hosts
   Duration reload{};              ///< ... and comes back
-  double response_tokens = 0.0;   ///< of all samples
-  std::uint32_t longest = 0;      ///< tokens of the longest response
   Duration tail{};                ///< from when nine tenths of its samples were complete to the last
   std::uint32_t last_engine = 0;  ///< which completed the last sample
   double slot_use = 0.0;          ///< mean time of a sample over `generation`
   double staleness = 0.0;         ///< versions, mean of its samples
+  struct Tokens {
+    double responses = 0.0;     ///< of all samples
+    double prompts = 0.0;       ///< ... each sample with its own copy
+    std::uint32_t longest = 0;  ///< of the longest response
+  };
+  Tokens tokens{};
   struct Stale {
     std::uint32_t most = 0;     ///< versions
     std::uint32_t dropped = 0;  ///< samples that were too old, and made again
@@ -32,7 +37,12 @@ struct RlStep {
 };
 
 struct RlResult {
-  std::uint32_t ranks = 0;
+  struct Ranks {
+    std::uint32_t all = 0;
+    std::uint32_t generation = 0;  ///< that have engines
+    std::uint32_t training = 0;
+  };
+  Ranks ranks{};
   std::uint32_t samples = 0;  ///< of a step
   std::vector<RlStep> steps;
   std::vector<std::uint64_t> staleness;  ///< samples by versions

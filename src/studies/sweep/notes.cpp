@@ -37,6 +37,8 @@ constexpr Meaning kMeanings[] = {
     {"never-switches", "/cluster/rail/reconfiguration_ms", "the rails set their circuits once and never switch"},
     {"hidden-switching", "/cluster/rail/reconfiguration_ms",
      "all reconfigurations are hidden behind other work, and a shorter delay saves nothing"},
+    {"refit-provisioned", "/controller",
+     "\"provisioned\" has no effect on refits, whose circuits are lit, or which follow other work at once"},
     {"unused-sm-share", "/executor/sm_share", "a share of the multiprocessors is for traffic that the job does not have"},
     {"unused-accuracy", "/network/accuracy", "no crowd of flows is large enough for the accuracy to have an effect"},
     {"nothing-drawn", "/run/spread_seeds", "nothing is drawn at random, so there is no spread"}};

@@ -55,7 +55,8 @@ class Registries:
 
         Its objects are made with (job, **parameters), one a run: job.ranks, job.seed, job.step (of the job beside the agent, or None),
         job.times_ps. They have on(event, sink), which launches with `sink`, and finished(); they may have waiting() and kinds(), lists
-        of words. Words of the class are `parameters`, as those of a policy, `needs_step`, `takes_times` and `hears_ranks`.
+        of words. Words of the class are `parameters`, as those of a policy, `needs_step`, `takes_times`, `hears_ranks` and
+        `announces`: it calls sink.announce(launch, rank), so that policies that provision are allowed.
         """
         _require_class(agent, f"the agent {name}", {"on": "on(self, event, sink)", "finished": "finished(self)"})
         _native.add_agent(self._native, name, _summary(agent, name), agent,
@@ -72,9 +73,11 @@ class Registries:
         _native.add_scheduler(self._native, name, _summary(scheduler, name), scheduler)
         return self
 
-    def check_agent(self, agent, ranks=8, cases=50, seed=1, policies=("lru",)):
-        """The first law that an agent without a step breaks on drawn clusters, electrical or under `policies`; "" when none."""
-        return _native.agent_problem(self._native, agent, ranks, cases, seed, list(policies))
+    def check_agent(self, agent, ranks=8, cases=50, seed=1, policies=("lru",), most_events=100_000):
+        """The first law that an agent without a step breaks on drawn clusters, electrical or under `policies`; "" when none.
+        One that is told of more than `most_events` events and is not finished never ends.
+        """
+        return _native.agent_problem(self._native, agent, ranks, cases, seed, list(policies), most_events)
 
     def check_scheduler(self, scheduler, cases=40, seed=1):
         """The first law that a scheduler breaks on drawn queues; "" when none."""

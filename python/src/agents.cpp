@@ -104,7 +104,8 @@ class PythonAgent final : public WorkloadAgent {
       if (!py::hasattr(agent_.get(), method))
         throw py::type_error("it has no " + std::string(method) + "(self" + (*method == 'o' ? ", event, sink)" : ")"));
     }
-    hears_ranks_ = py::hasattr(agent_.get(), "hears_ranks") && agent_.get().attr("hears_ranks").cast<bool>();
+    hears_ranks_ = says("hears_ranks");
+    announces_ = says("announces");
   }
 
   void on(const WorkEvent& event, WorkSink& sink) override {
@@ -129,8 +130,12 @@ class PythonAgent final : public WorkloadAgent {
   [[nodiscard]] std::vector<std::string> waiting() const override { return lines("waiting", {}); }
   [[nodiscard]] std::vector<std::string> kinds() const override { return lines("kinds", {"launch"}); }
   [[nodiscard]] bool hears_ranks() const override { return hears_ranks_; }
+  [[nodiscard]] bool announces() const override { return announces_; }
 
  private:
+  [[nodiscard]] bool says(const char* word) const {
+    return py::hasattr(agent_.get(), word) && given<bool>(agent_.get().attr(word), word, "True or False");
+  }
   // Of a method, or of a list.
   [[nodiscard]] std::vector<std::string> lines(const char* name, std::vector<std::string> otherwise) const {
     return called([&] {
@@ -143,6 +148,7 @@ class PythonAgent final : public WorkloadAgent {
 
   SharedObject agent_;
   bool hears_ranks_ = false;
+  bool announces_ = false;
 };
 
 void add_agent(Registries& registries, const std::string& name, const std::string& summary, const py::object& make,
@@ -240,11 +246,12 @@ void add_scheduler(Registries& registries, const std::string& name, const std::s
 
 // The first law that the agent breaks on drawn clusters, or "".
 std::string agent_problem_of(const Registries& known, const std::string& agent, std::size_t ranks, std::uint32_t cases,
-                             std::uint64_t seed, const std::vector<std::string>& policies) {
+                             std::uint64_t seed, const std::vector<std::string>& policies, std::uint64_t most_events) {
   const Unlocked unlock;
   const AgentFactory& factory = known.agents.find(agent);
   AgentSpec spec;
   spec.name = agent;
+  spec.most_events = most_events;
   return testing::fuzz_agent(*named_workload(factory, spec), ranks, cases, seed, policies);
 }
 
@@ -274,6 +281,12 @@ void bind_sink(py::module_& module) {
           "enter",
           [](const AgentSink& s, std::uint32_t launch, std::uint32_t rank) {
             s.get().enter(LaunchId{launch}, RankId{rank});
+          },
+          py::arg("launch"), py::arg("rank"))
+      .def(
+          "announce",
+          [](const AgentSink& s, std::uint32_t launch, std::uint32_t rank) {
+            s.get().announce(LaunchId{launch}, RankId{rank});
           },
           py::arg("launch"), py::arg("rank"))
       .def(

@@ -59,6 +59,34 @@ def test_an_agent_launches_the_job_beside_it(four):
     assert run(four, Twice, times=3).makespan_ps == 3 * 4 * 10**9
 
 
+def test_an_agent_announces_a_launch(four):
+    class Announcer(Once):
+        needs_step = True
+        announces = True
+        parameters = {"early": True}
+
+        def on(self, event, sink):
+            if event.kind == "begin":
+                self.launch = sink.open(self.job.step, [0, 1])
+                sink.compute([0, 1], 10 * 10**9, token=2)
+            for rank in (0, 1):
+                if event.kind == "begin" and self.parameters["early"]:
+                    sink.announce(self.launch, rank)
+                if event.token == 2:
+                    sink.enter(self.launch, rank)
+
+    four["workload"]["collective"] = {"op": "all_reduce", "bytes": 200000000, "ranks": 2}
+    four["cluster"]["rail"] = {"kind": "optical", "switch": {"reconfiguration_ms": 5}}
+    four["controller"] = {"name": "opus", "mode": "provisioned"}
+    # 10 ms of computation and 4 ms of messages; circuits that were not announced are waited for.
+    assert run(four, Announcer).makespan_ps == 14 * 10**9
+    assert run(four, Announcer, early=False).makespan_ps == 19 * 10**9
+    with pytest.raises(photonrail.ConfigError, match="announces what comes next of a known schedule"):
+        run(four, type("Silent", (Announcer,), {"announces": False}))
+    with pytest.raises(photonrail.ConfigError, match="announces.*True or False"):
+        run(four, type("Unclear", (Announcer,), {"announces": "yes"}))
+
+
 @pytest.mark.parametrize("break_it, what", [
     (lambda self, event, sink: 1 / 0, "on.. failed: ZeroDivisionError"),
     (lambda self, event, sink: sink.compute([4], 1), "rank 4, which its job does not have"),
@@ -89,6 +117,8 @@ def test_an_agent_without_its_methods_or_an_end(four):
     again = {**waits, "on": lambda self, event, sink: sink.wake_at(event.now_ps + 1000)}
     with pytest.raises(photonrail.DeadlockError, match="was told of 50 events"):
         run(four, type("Never", (Once,), again), most_events=50)
+    endless = photonrail.Registries().add_agent("mine", type("Never", (Once,), again))
+    assert "was told of 90 events" in endless.check_agent("mine", most_events=90)
     kept = []
     assert run(four, type("Keeps", (Once,), {"on": lambda self, event, sink: kept.append(sink)})).makespan_ps == 0
     with pytest.raises(RuntimeError, match="valid during on"):

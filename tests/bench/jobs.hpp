@@ -76,6 +76,26 @@ class LaunchAfterLaunch final : public WorkloadAgent {
   std::uint32_t left_;
 };
 
+/// Has 100,000 timers pending, and sets one anew when it is told of one.
+class TimerAfterTimer final : public WorkloadAgent {
+ public:
+  static constexpr std::uint32_t kPending = 100'000;
+  explicit TimerAfterTimer(std::uint32_t timers) : left_(timers) {}
+  void on(const WorkEvent& event, WorkSink& sink) override {
+    constexpr std::int64_t kApart = 1'000'000;
+    if (event.kind == WorkEvent::Kind::kBegin) {
+      for (std::uint32_t i = 0; i < kPending; ++i) sink.wake_at(Time{std::int64_t{i} * 7919 % kPending * kApart}, i);
+      return;
+    }
+    --left_;
+    sink.wake_at(event.now + Duration{kPending * kApart}, event.token);
+  }
+  [[nodiscard]] bool finished() const override { return left_ == 0; }
+
+ private:
+  std::uint32_t left_;
+};
+
 /// Eight idle ranks, one a server, on electrical rails or on circuits under lru.
 inline Scenario idle_ranks(bool circuits, Fidelity fidelity) {
   Scenario scenario = collective_job(CollectiveOp::kAllReduce, 8, Bytes{1}, fidelity);

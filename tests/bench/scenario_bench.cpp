@@ -77,9 +77,10 @@ BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, rotor, "rotor")
 // The bound of them all.
 BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, oracle, "oracle")->ArgName("ranks")->Arg(128)->Unit(benchmark::kMillisecond);
 
-// An item is a launch of one all-reduce among eight ranks.
-void scenario_launches(benchmark::State& state, bool circuits, Fidelity fidelity) {
-  const Scenario scenario = idle_ranks(circuits, fidelity);
+// An item is a launch of one all-reduce among eight ranks, under a policy or on electrical rails.
+void scenario_launches(benchmark::State& state, const std::string& policy, Fidelity fidelity) {
+  Scenario scenario = idle_ranks(!policy.empty(), fidelity);
+  if (!policy.empty()) scenario.controller.name = policy;
   std::uint64_t launches = 0;
   for (auto _ : state) {
     LaunchAfterLaunch agent(8, argument(state));
@@ -87,16 +88,31 @@ void scenario_launches(benchmark::State& state, bool circuits, Fidelity fidelity
   }
   report(state, launches);
 }
-BENCHMARK_CAPTURE(scenario_launches, electrical_exact, false, Fidelity::kExact)
+BENCHMARK_CAPTURE(scenario_launches, electrical_exact, "", Fidelity::kExact)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(scenario_launches, electrical_stream, "", Fidelity::kStream)
     ->Arg(1'000'000)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(scenario_launches, electrical_stream, false, Fidelity::kStream)
+BENCHMARK_CAPTURE(scenario_launches, circuits_exact, "lru", Fidelity::kExact)
     ->Arg(1'000'000)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(scenario_launches, circuits_exact, true, Fidelity::kExact)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(scenario_launches, circuits_stream, true, Fidelity::kStream)
+BENCHMARK_CAPTURE(scenario_launches, circuits_stream, "lru", Fidelity::kStream)
     ->Arg(1'000'000)
     ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(scenario_launches, max_weight, "max_weight", Fidelity::kStream)
+    ->Arg(100'000)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(scenario_launches, mixnet, "mixnet", Fidelity::kStream)->Arg(100'000)->Unit(benchmark::kMillisecond);
+
+// An item is a timer that an agent is told of.
+void scenario_timers(benchmark::State& state) {
+  const Scenario scenario = idle_ranks(false, Fidelity::kStream);
+  for (auto _ : state) {
+    TimerAfterTimer agent(argument(state));
+    benchmark::DoNotOptimize(simulate(scenario, agent));
+  }
+  report(state, argument(state) * static_cast<std::uint64_t>(state.iterations()));
+}
+BENCHMARK(scenario_timers)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
 
 // All messages at one instant, through the solver.
 void scenario_all_to_all_at_once(benchmark::State& state) {

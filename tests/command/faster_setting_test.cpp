@@ -49,5 +49,19 @@ TEST_F(Command, RunNamesAFasterSettingOfTheController) {
   EXPECT_THAT(good.out + good.err, Not(HasSubstr("another setting")));
 }
 
+// The settings of Opus are found by rehearsals, which jobs that arrive in the run cannot have.
+TEST_F(Command, RunTriesNoOtherSettingWhereTheWorkloadDecides) {
+  json job = tiny("arrivals");
+  job["cluster"]["servers"] = 4;
+  job["cluster"]["rail"] = {{"kind", "optical"}, {"switch", {{"reconfiguration_ms", 20}}}};
+  job["controller"] = {{"name", "opus"}};
+  job["workload"] = {{"agent", {{"name", "arrivals"}, {"at_s", {0, 0.001}}}},
+                     {"collective", {{"op", "all_reduce"}, {"bytes", 1000000}, {"ranks", 4}}}};
+  write("job.json", job);
+  const Outcome done = run("run job.json --out arrivals");
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(result("arrivals/result.json")["launches"][0]["count"], 2);
+}
+
 }  // namespace
 }  // namespace photonrail::test

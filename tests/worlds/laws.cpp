@@ -59,12 +59,12 @@ Duration slack_of(const World& world, const Outcome& a, const Outcome& b) {
   return Duration{static_cast<std::int64_t>(slack)};
 }
 
-// What an agent sends may go by the time: random launches, requests that are refused or end with the run, samples that are
-// too old.
+// What an agent sends may go by the time: random launches, jobs that arrive and take the ranks that are free then, requests
+// that are refused or end with the run, samples that are too old.
 bool sends_by_the_clock(const Json& scenario) {
   const std::string text = scenario.dump();
   return scenario.contains("agents") &&
-         (text.find("\"agent\"") != std::string::npos || text.find("\"barrier\"") != std::string::npos ||
+         (text.find("\"name\":\"arrivals\"") != std::string::npos || text.find("\"barrier\"") != std::string::npos ||
           text.find("\"max_waiting\"") != std::string::npos || text.find("\"horizon_us\"") != std::string::npos ||
           text.find("\"async\"") != std::string::npos);
 }

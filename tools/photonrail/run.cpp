@@ -8,6 +8,7 @@
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/ccl_bench.hpp"
 #include "photonrail/study/work.hpp"
+#include "photonrail/workload/agent.hpp"
 #include "progress.hpp"
 #include "read.hpp"
 #include "report/explanation.hpp"
@@ -126,6 +127,8 @@ void warn_of_faster_way(const Scenario& scenario, const Registries& known, RunRe
   if (!scenario.jobs.empty() || result.engine.events > kEventsOfTrial || draws_of_seed(scenario)) return;
   if (scenario.cluster.rail.kind != RailKind::kOptical) return;
   if (!rehearses_on_demand(known.controllers.find(scenario.controller.name), scenario.controller)) return;
+  const Workload* const decided = scenario.workload.get();  // what is decided in the run cannot be rehearsed
+  if (decided != nullptr && !decided->make(scenario, scenario.run.seed)->known_future()) return;
   Scenario trial = scenario;
   trial.controller.parameters.set("rehearse", 1.0);
   const RunResult best = simulate(trial, {}, known);

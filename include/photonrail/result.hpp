@@ -135,8 +135,8 @@ struct RunResult {
   /// The mean of the iterations after the first, rounded down; none when there was one only. The first differs where a job
   /// begins with something that later ones find done, as circuits that are lit.
   [[nodiscard]] std::optional<Duration> steady_iteration() const;
-  /// The step time by which runs are compared: steady_iteration(), or the only iteration, or without iterations (of several
-  /// jobs) the makespan. The page finds the same by the columns of a table (selection.js).
+  /// The step by which runs are compared: the middle ones of reinforcement learning, steady_iteration(), the only iteration,
+  /// or without any (of several jobs) the makespan. The page finds the same by the columns of a table (selection.js).
   [[nodiscard]] Duration step_time() const;
   /// Has, of a generated training job and by its steady step, or the only one: tokens a second; the model's FLOPs over
   /// those that the GPUs of all ranks could do at their peak; none where the job has none, or a step takes no time.

@@ -1,6 +1,7 @@
 #include "photonrail/result.hpp"
 
 #include "execution/mean.hpp"
+#include "run/rl_steps.hpp"
 
 #include <algorithm>
 #include <span>
@@ -35,6 +36,11 @@ std::optional<Duration> RunResult::steady_iteration() const {
 }
 
 Duration RunResult::step_time() const {
+  if (rl && !rl->steps.empty()) {
+    Duration sum{};
+    for (const RlStep& step : run::middle_steps(*rl)) sum += step.step;
+    return sum / static_cast<std::int64_t>(run::middle_steps(*rl).size());
+  }
   return steady_iteration().value_or(iterations.empty() ? makespan : iterations.front());
 }
 

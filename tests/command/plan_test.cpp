@@ -31,6 +31,21 @@ TEST_F(Command, PlanFindsTheBestAndProvesIt) {
   EXPECT_GT(result["excluded"], result["simulated"]);
 }
 
+// The step is a middle one of the run, as the table of the best run says too.
+TEST_F(Command, PlanDividesTheGpusOfReinforcement) {
+  json file = json::parse(read(fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/plans/rl-split.json"));
+  file["base"]["workload"]["rl"]["prompts"]["count"] = 4;
+  file["axes"] = {file["axes"][0], file["axes"][1]};  // divisions and modes
+  write("split.json", file);
+  const Outcome told = run("plan split.json --out plan --limit 1h --jobs 2 --json");
+  EXPECT_EQ(told.status, 0) << told.err;
+  const json plan = json::parse(told.out);
+  EXPECT_EQ(plan["open"], 0);
+  EXPECT_EQ(run("run plan/best.json --out best").status, 0);
+  const json mean = json::parse(read(folder_ / "best/result.json"))["rl"]["mean"];
+  EXPECT_NEAR(plan["best"][0]["step_s"].get<double>(), mean["step_s"].get<double>(), 1e-9);
+}
+
 TEST_F(Command, PlanAnswersAQuestionWithoutAFile) {
   const Outcome told = run("plan --model llama3_8b --gpus 8 --gpu h100 --batch 16 --limit 1h");
   EXPECT_EQ(told.status, 0) << told.err;

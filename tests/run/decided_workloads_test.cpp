@@ -182,6 +182,14 @@ TEST(RlWorkload, CostsAreOfAStep) {
   EXPECT_NEAR(result.cost->network_energy_per_step_j, result.cost->bill.power_w() * to_seconds(result.makespan) / 3, 1.0);
 }
 
+// Plans and comparisons are of a step, not of a run that begins and ends.
+TEST(RlWorkload, IsJudgedByAMiddleStep) {
+  Scenario scenario = read_scenario(kQuickstarts / "rl/quickstart.json");
+  const RunResult result = simulate(scenario);
+  EXPECT_EQ(result.step_time(), result.rl->steps[1].step);
+  EXPECT_LT(result.step_time(), result.makespan / 2);
+}
+
 // What an agent draws follows from the seed, in a repeated run too.
 TEST(RlWorkload, SeedsGiveOtherResponses) {
   Scenario scenario = read_scenario(kQuickstarts / "rl/quickstart.json");

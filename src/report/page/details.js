@@ -141,6 +141,11 @@ export function engineTimeFigure({ detail }) {
 
 const stepName = (_, i) => `step ${i + 1}`;
 
+const ratesText = (mean) => {
+  const rates = RL_PHASES.map(([key, name]) => [name, mean?.[`${key}_tokens_per_s_gpu`]]).filter(([, rate]) => rate > 0);
+  return rates.length === 0 ? '' : `Tokens per second and GPU: ${rates.map(([name, rate]) => `${formatValue(rate, '', 3)} in ${name}`).join(', ')}.`;
+};
+
 /** The phases of each step, with the time of the step where phases of several steps overlap. */
 export function rlPhasesFigure({ detail, width = 900 }) {
   const steps = detail?.result.steps ?? [];
@@ -150,7 +155,7 @@ export function rlPhasesFigure({ detail, width = 900 }) {
   const mark = { type: 'scatter', name: 'the whole step', color: '#222222', symbol: 'path://M0 0H2V20H0Z', symbolSize: [3, 22], z: 5, data: steps.map((step, i) => [step.step_s, i]) };
   return {
     id: 'rl-phases', title: `Phases of each step: ${detail.name}`,
-    note: overlap ? 'Phases of neighbouring steps overlap: a bar that is longer than the mark of its step was partly hidden.' : '',
+    note: [overlap ? 'Phases of neighbouring steps overlap: a bar that is longer than the mark of its step was partly hidden.' : '', ratesText(detail.result.mean)].filter(Boolean).join(' '),
     ...stackedBars({ bars: steps.map(stepName), parts, width, marks: [mark], markNames: [mark.name] }),
     csv: [['step', 'step_s', ...RL_PHASES.map(([key]) => `${key}_s`)], ...steps.map((step, i) => [i + 1, step.step_s, ...RL_PHASES.map(([key]) => step[`${key}_s`])])],
   };

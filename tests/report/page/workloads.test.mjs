@@ -96,6 +96,9 @@ test('steps of reinforcement learning: a mark where phases overlap, tail, stalen
   // 6 + 1 + 2.5 + 0.5 s are the 10 s of the step; in a step of 7 s something was hidden.
   assert.equal(rlPhasesFigure({ detail: learned([step]) }).note, '');
   assert.match(rlPhasesFigure({ detail: learned([{ ...step, step_s: 7 }]) }).note, /overlap/);
+  const rated = learned([step]);
+  rated.result.mean = { generation_tokens_per_s_gpu: 1913, training_tokens_per_s_gpu: 0 };
+  assert.match(rlPhasesFigure({ detail: rated }).note, /GPU: 1913 in generation\.$/);
   const tail = rlTailFigure({ detail: learned([step]) });
   assert.deepEqual(tail.option.series.map(({ data }) => data[0]), [4, 2]);
   assert.deepEqual(tail.option.yAxis.data, ['step 1: engine 3 last']);

@@ -28,10 +28,9 @@ struct ScenarioSource {
 
 class Workload;
 
-struct Scenario {
+/// One job: its work, the GPUs that it runs on, and what serves it.
+struct JobSpec {
   std::string name = "unnamed";
-  std::string why;
-  ClusterSpec cluster{};
   std::vector<GpuId> gpu_of_rank;  ///< the placement; one GPU a rank, no GPU twice
   ControllerSpec controller{};
   ExecutorSpec executor{};
@@ -43,17 +42,26 @@ struct Scenario {
   std::vector<StageMemory> memory;   ///< of a generated training job: what a GPU of each pipeline stage holds; else empty
   std::optional<TrainingWork> work;  ///< of a generated training job: of one step
   std::vector<StragglerSpec> stragglers;
-  std::optional<Pricing> pricing;  ///< none: the result has no cost
   RunSpec run{};
   /// Number of ranks at the end of the graph that are no GPUs, but hosts of storage that receive checkpoints
   /// (with_checkpoint()); the result has no accounts of them.
   std::uint32_t storage_ranks = 0;
   Time start{};  ///< of one of several jobs: when it begins
-  /// Jobs that share the cluster, at most 255: each a scenario of its own on GPUs of its own, with its own controllers,
-  /// whose cluster is this one, and whose run counts but for fidelity and folding, which are this one's. Then this scenario
-  /// has no graph, and nothing but name, cluster and run of it counts.
-  std::vector<Scenario> jobs{};
+};
+
+/// A job on a cluster, or several jobs that share it.
+struct Scenario : JobSpec {
+  std::string why;
+  ClusterSpec cluster{};
+  std::optional<Pricing> pricing;  ///< none: the result has no cost
+  /// Jobs that share the cluster, at most 255, each on GPUs of its own and with its own controllers. Their runs count but
+  /// for fidelity, folding and accuracy of the network, which are the scenario's. Then the scenario has no graph, and of
+  /// what it is as a job nothing but name and run counts.
+  std::vector<JobSpec> jobs{};
   ScenarioSource source{};
+
+  /// Returns one of the jobs as it is without the others. REQUIRES: job < jobs.size().
+  [[nodiscard]] Scenario alone(std::size_t job) const;
 
   /// Throws ConfigError whose `where` is the field, "cluster.nic.ports": the parts must be valid and fit each other.
   void validate() const;

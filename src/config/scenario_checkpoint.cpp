@@ -17,9 +17,9 @@ using fields::Word;
 
 /// The values that lines of the table take from the job.
 struct JobContext : fields::Context {
-  JobContext(const Scenario& of, const std::vector<double>& saved, bool has_others)
+  JobContext(const JobSpec& of, const std::vector<double>& saved, bool has_others)
       : job(of), state(saved), shared(has_others) {}
-  const Scenario& job;
+  const JobSpec& job;
   const std::vector<double>& state;
   bool shared;
 };
@@ -115,7 +115,8 @@ constexpr Field kCheckpointFields[] = {
 
 constexpr Section kCheckpointSection{kCheckpointFields};
 
-void read_checkpoint(const JsonReader& workload, const std::vector<double>& state, bool shared, Scenario& job) {
+void read_checkpoint(const JsonReader& workload, const std::vector<double>& state, bool shared, const ClusterSpec& cluster,
+                     JobSpec& job) {
   JsonReader at = workload;
   const auto section = at.optional("checkpoint");
   if (!section) return;
@@ -123,7 +124,7 @@ void read_checkpoint(const JsonReader& workload, const std::vector<double>& stat
   const JobContext context(job, state, shared);
   fields::read(*section, kCheckpointSection, &traffic, &context);
   CheckpointedGraph with = in_section(workload, kWorkloadSection, [&] {
-    return with_checkpoint(job.graph, job.gpu_of_rank, job.cluster.gpus_per_server, job.cluster.servers, traffic);
+    return with_checkpoint(job.graph, job.gpu_of_rank, cluster.gpus_per_server, cluster.servers, traffic);
   });
   job.graph = std::move(with.graph);
   job.gpu_of_rank = std::move(with.gpu_of_rank);

@@ -59,8 +59,9 @@ using fields::Shape;
 
 /// A job and the servers that it has.
 struct JobEntry {
-  Scenario job;
-  std::vector<std::uint32_t> servers;
+  JobSpec job;
+  std::uint32_t servers_of_cluster;
+  std::vector<std::uint32_t> servers{};
 };
 
 constexpr Shape same_as(Shape shape, std::string_view section) {
@@ -84,28 +85,27 @@ constexpr Field kJobFields[] = {
     fields::known("collectives", same_as(fields::object_shape(kCollectivesSection), "/collectives"), "Of the job.")
         .or_else("that at the top"),
     fields::known("stragglers", same_as(kStragglersShape, "/stragglers"), "Of the job.").or_else("none"),
-    fields::text<&JobEntry::job, &Scenario::name>("name", "No two alike.").or_else("`\"job N\"`"),
-    fields::time<&JobEntry::job, &Scenario::start>("start", "s", "When it begins.").or_else("0"),
-    fields::count<&JobEntry::job, &Scenario::run, &RunSpec::iterations>("iterations", 1, 1'000'000, "Steps in a row.")
+    fields::text<&JobEntry::job, &JobSpec::name>("name", "No two alike.").or_else("`\"job N\"`"),
+    fields::time<&JobEntry::job, &JobSpec::start>("start", "s", "When it begins.").or_else("0"),
+    fields::count<&JobEntry::job, &JobSpec::run, &RunSpec::iterations>("iterations", 1, 1'000'000, "Steps in a row.")
         .by("")
         .or_else("`/run/iterations`"),
     fields::own(
         "servers", fields::list_shape(kServerIndex),
         [](const Reading& at) {
           auto& entry = into<JobEntry>(at);
-          entry.servers = read_servers(at.value, entry.job.cluster.servers);
+          entry.servers = read_servers(at.value, entry.servers_of_cluster);
         },
         "Those of the job, in its own order.")
         .by("")
         .or_else("all"),
 };
 constexpr Alias kJobAliases[] = {{"jobs", "jobs"}, {"cluster", "cluster"}};
-Scenario read_one_job(JsonReader entry, const JobSections& defaults, const ReadContext& context, const Scenario& shared,
-                      std::size_t index) {
-  JobEntry read;
-  Scenario& job = read.job;
+JobSpec read_one_job(JsonReader entry, const JobSections& defaults, const ReadContext& context, const Scenario& shared,
+                     std::size_t index) {
+  JobEntry read{{}, shared.cluster.servers};
+  JobSpec& job = read.job;
   job.name = "job " + std::to_string(index);
-  job.cluster = shared.cluster;
   job.run = shared.run;
   job.run.seed += index;
   fields::read(entry, kJobSection, &read);
@@ -120,13 +120,13 @@ Scenario read_one_job(JsonReader entry, const JobSections& defaults, const ReadC
   own("executor", sections.executor);
   own("collectives", sections.collectives);
   own("stragglers", sections.stragglers);
-  read_job(sections, read.servers, context, job);
+  read_job(sections, read.servers, context, shared.cluster, job);
   return std::move(read.job);
 }
 
 // Of circuits that are given for the whole cluster each job has those whose ports are its own; of circuits that a job gives
 // itself all must be. A circuit with an end that no job has carries nothing, and is not lit.
-void deal_circuits(const std::vector<bool>& shares, std::vector<Scenario>& jobs) {
+void deal_circuits(const std::vector<bool>& shares, std::vector<JobSpec>& jobs) {
   std::map<GpuId, std::size_t> job_of;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     for (const GpuId gpu : jobs[j].gpu_of_rank) job_of.emplace(gpu, j);
@@ -192,7 +192,7 @@ std::string doubt(const Communicator& group, std::size_t ranks, bool default_pla
 }
 
 // The groups of a trace that have no dimension get that which the placement suggests; a doubtful one is told.
-void infer_dimensions(const JobSections& sections, Scenario& job) {
+void infer_dimensions(const JobSections& sections, std::uint32_t gpus_per_server, JobSpec& job) {
   const json::Json& workload = sections.workload->json();
   const bool trace = workload.contains("chakra") || workload.contains("kineto");
   std::vector<std::size_t> open;
@@ -200,7 +200,7 @@ void infer_dimensions(const JobSections& sections, Scenario& job) {
     const Communicator& c = job.graph.communicators()[i];
     if (c.dimension == Dimension::kOther && c.members.size() > 1 && !c.point_to_point) open.push_back(i);
   }
-  job.graph.infer_dimensions(job.gpu_of_rank, job.cluster.gpus_per_server);
+  job.graph.infer_dimensions(job.gpu_of_rank, gpus_per_server);
   if (!trace) return;
   refine_dimensions(open, job.graph);
   std::size_t doubtful = 0;
@@ -212,7 +212,7 @@ void infer_dimensions(const JobSections& sections, Scenario& job) {
     first = "group \"" + c.name + "\" of the trace (ranks " + std::to_string(c.members.front().index()) + " to " +
             std::to_string(c.members.back().index()) + ") counts as " + std::string(name(c.dimension)) + " by " +
             (sections.placement ? "its placement" : "the default placement, rank r on GPU r") + " with " +
-            core::counted(job.cluster.gpus_per_server, "GPU") + " a server, " + why;
+            core::counted(gpus_per_server, "GPU") + " a server, " + why;
   }
   if (doubtful == 0) return;
   const std::string more = doubtful == 1 ? "" : " (" + core::counted(doubtful, "such group") + ")";
@@ -224,36 +224,36 @@ void infer_dimensions(const JobSections& sections, Scenario& job) {
 }  // namespace
 
 void read_job(const JobSections& sections, const std::vector<std::uint32_t>& servers, const ReadContext& context,
-              Scenario& into) {
+              const ClusterSpec& cluster, JobSpec& into) {
   const auto& [directory, known, graphs] = context;
-  into.controller = read_controller(sections.controller, into.cluster.rail.kind, directory, known.controllers);
+  into.controller = read_controller(sections.controller, cluster.rail.kind, directory, known.controllers);
   if (sections.executor) into.executor = read_executor(*sections.executor);
   if (sections.collectives) into.collectives = read_collectives(*sections.collectives, directory, known.collectives);
   if (sections.stragglers) into.stragglers = read_stragglers(*sections.stragglers, directory);
   Placement placement = sections.placement ? read_placement(*sections.placement) : Placement{};
   if (!sections.placement) placement.pointer = sections.pointer + "/placement";
-  const ClusterSpec part = servers.empty() ? into.cluster : part_of(into.cluster, servers);
+  const ClusterSpec part = servers.empty() ? cluster : part_of(cluster, servers);
   Workload work = read_workload(*sections.workload, directory, part, placement, into.collectives, known, graphs);
   into.graph = std::move(work.graph);
   into.workload = std::move(work.decided);
   into.memory = std::move(work.memory);
   into.work = work.work;
   into.gpu_of_rank = place(placement, into.graph.ranks(), work.generated);
-  if (!servers.empty()) move_to(servers, into.cluster.gpus_per_server, into.gpu_of_rank);
+  if (!servers.empty()) move_to(servers, cluster.gpus_per_server, into.gpu_of_rank);
   try {
-    run::check_job(into);
+    run::check_job(into, cluster);
   } catch (const core::FieldError& e) {
     throw places_of(sections).located(e);
   }
-  infer_dimensions(sections, into);
-  read_checkpoint(*sections.workload, work.state, !sections.pointer.empty(), into);
+  infer_dimensions(sections, cluster.gpus_per_server, into);
+  read_checkpoint(*sections.workload, work.state, !sections.pointer.empty(), cluster, into);
 }
 
 constexpr Section kJobSection{kJobFields, nullptr, kJobAliases};
 
-std::vector<Scenario> read_jobs(const JsonReader& list, const JobSections& defaults, const ReadContext& context,
-                                const Scenario& shared) {
-  std::vector<Scenario> jobs;
+std::vector<JobSpec> read_jobs(const JsonReader& list, const JobSections& defaults, const ReadContext& context,
+                               const Scenario& shared) {
+  std::vector<JobSpec> jobs;
   std::vector<bool> shares;  // by job: whether its controller is that of the whole cluster
   const std::vector<JsonReader> entries = list.elements();
   for (std::size_t i = 0; i < entries.size(); ++i) {

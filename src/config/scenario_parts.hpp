@@ -70,7 +70,7 @@ struct ServerFault {
 /// Of their NICs. On electrical rails nothing detects these.
 void fail_nics(const std::vector<ServerFault>& faults, ClusterSpec& cluster);
 /// Of the GPUs of the ranks that a job, which is placed, has in the servers.
-void stop_gpus(const std::vector<ServerFault>& faults, Scenario& job);
+void stop_gpus(const std::vector<ServerFault>& faults, std::uint32_t gpus_per_server, JobSpec& job);
 /// The agent of a job that serves requests carries out failures of servers, and of GPUs that stop for a time: they are its
 /// engines', and no longer the job's.
 void give_failures_to_agent(const std::vector<ServerFault>& faults, Scenario& job);
@@ -102,7 +102,8 @@ struct Workload {
 };
 /// The section "checkpoint" of a workload, where it is there: puts it into the graph of a job that is placed. `state`: of
 /// the workload. `shared`: other jobs have servers of the cluster.
-void read_checkpoint(const JsonReader& workload, const std::vector<double>& state, bool shared, Scenario& job);
+void read_checkpoint(const JsonReader& workload, const std::vector<double>& state, bool shared, const ClusterSpec& cluster,
+                     JobSpec& job);
 
 /// `at` names the workload in the error when `ranks` do not fit the cluster.
 void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cluster);
@@ -131,13 +132,13 @@ struct JobSections {
   std::optional<JsonReader> collectives{};
   std::optional<JsonReader> stragglers{};
 };
-/// Reads the job into a scenario that has its cluster and run. `servers`: those of the cluster that it has, by its own
+/// Reads the rest of a job that has its run. `servers`: those of the cluster that it has, by its own
 /// numbers; empty: all.
 void read_job(const JobSections& sections, const std::vector<std::uint32_t>& servers, const ReadContext& context,
-              Scenario& into);
+              const ClusterSpec& cluster, JobSpec& into);
 /// The "jobs" section. `defaults`: sections for jobs that have none of their own. `shared`: with the cluster and the run.
-[[nodiscard]] std::vector<Scenario> read_jobs(const JsonReader& list, const JobSections& defaults,
-                                              const ReadContext& context, const Scenario& shared);
+[[nodiscard]] std::vector<JobSpec> read_jobs(const JsonReader& list, const JobSections& defaults,
+                                             const ReadContext& context, const Scenario& shared);
 
 /// `cluster`: whose GPUs time operators.
 [[nodiscard]] TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path& directory,

@@ -39,7 +39,10 @@ constexpr std::string_view kIntoJobs = "put it into an entry of /jobs";
 
 constexpr Field kScenarioFields[] = {
     fields::known("schema", fields::text_shape(), "`photonrail.scenario/1`.").by("").must(),
-    fields::text<&Scenario::name>("name", "Its name in results.").or_else("`\"unnamed\"`"),
+    fields::own(
+        "name", fields::text_shape(), [](const Reading& at) { into<Scenario>(at).name = at.value.string(); },
+        "Its name in results.")
+        .or_else("`\"unnamed\"`"),
     fields::text<&Scenario::why>("why", "What the scenario is for.").or_else("`\"\"`"),
     fields::own(
         "jobs", kJobsShape,
@@ -119,14 +122,17 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
   const config::ReadContext context{directory, known, graphs};
   if (jobs) {
     scenario.jobs = config::read_jobs(*jobs, sections, context, scenario);
-    for (Scenario& job : scenario.jobs) config::stop_gpus(faults, job);
+    for (JobSpec& job : scenario.jobs) config::stop_gpus(faults, scenario.cluster.gpus_per_server, job);
     config::in_section(top, config::kScenarioSection, [&] { run::check_jobs(scenario); });
     if (reliability) reliability->fail("is of one job", "remove it, or all jobs but one");
     return scenario;
   }
   static_cast<void>(top.child("workload"));
-  config::read_job(sections, {}, context, scenario);
-  served ? config::give_failures_to_agent(faults, scenario) : config::stop_gpus(faults, scenario);
+  config::read_job(sections, {}, context, scenario.cluster, scenario);
+  if (served)
+    config::give_failures_to_agent(faults, scenario);
+  else
+    config::stop_gpus(faults, scenario.cluster.gpus_per_server, scenario);
   if (reliability) {  // a run has no use for it; what is wrong in it is told all the same
     std::optional<Duration> step;
     const std::size_t ranks = scenario.graph.ranks() - scenario.storage_ranks;

@@ -142,12 +142,12 @@ void fail_nics(const std::vector<ServerFault>& faults, ClusterSpec& cluster) {
   }
 }
 
-void stop_gpus(const std::vector<ServerFault>& faults, Scenario& job) {
+void stop_gpus(const std::vector<ServerFault>& faults, std::uint32_t gpus_per_server, JobSpec& job) {
   for (const ServerFault& fault : faults) {
     StragglerSpec gpus;
     gpus.whom = StragglerSpec::Whom::kListed;
     for (std::size_t r = 0; r < job.gpu_of_rank.size(); ++r) {
-      if (job.gpu_of_rank[r].value / job.cluster.gpus_per_server == fault.server) gpus.ranks.push_back(RankId{r});
+      if (job.gpu_of_rank[r].value / gpus_per_server == fault.server) gpus.ranks.push_back(RankId{r});
     }
     if (gpus.ranks.empty()) continue;
     gpus.at = fault.at;
@@ -159,7 +159,7 @@ void stop_gpus(const std::vector<ServerFault>& faults, Scenario& job) {
 }
 
 void give_failures_to_agent(const std::vector<ServerFault>& faults, Scenario& job) {
-  stop_gpus(faults, job);
+  stop_gpus(faults, job.cluster.gpus_per_server, job);
   std::vector<StragglerSpec> others;
   for (StragglerSpec& of : job.stragglers) {
     if (!of.stops || !of.at) {

@@ -222,7 +222,6 @@ double scale_up_bw_utility(const Scenario& scenario, const RunResult& result, co
   Scenario faster = scenario;
   faster.run.spread_seeds.reset();
   faster.cluster.scale_up.per_gpu.bytes_per_second *= 2.0;
-  for (Scenario& job : faster.jobs) job.cluster.scale_up = faster.cluster.scale_up;
   // As many iterations in both, so that their makespans compare as their means do.
   const auto now = static_cast<double>(result.makespan.count());
   return now > 0.0 ? 100.0 * (now - static_cast<double>(simulate(faster, {}, known).makespan.count())) / now : 0.0;

@@ -56,7 +56,7 @@ std::vector<FaultSpan> faults_of(const Scenario& scenario) {
   for (const StragglerSpec& failure : scenario.stragglers) {
     if (failure.at) add(name_of(failure), *failure.at, failure.detection, failure.lasts);
   }
-  for (const Scenario& job : scenario.jobs) {
+  for (const JobSpec& job : scenario.jobs) {
     for (const StragglerSpec& failure : job.stragglers) {
       if (failure.at) add(job.name + ": " + name_of(failure), *failure.at, failure.detection, failure.lasts);
     }

@@ -292,7 +292,7 @@ class CircuitSpans {
 /// Whether a rank is a host of storage, by rank.
 std::vector<bool> hosts_of_storage(const Scenario& scenario) {
   std::vector<bool> hosts;
-  const auto add = [&hosts](const Scenario& job) {
+  const auto add = [&hosts](const JobSpec& job) {
     hosts.insert(hosts.end(), job.gpu_of_rank.size() - job.storage_ranks, false);
     hosts.insert(hosts.end(), job.storage_ranks, true);
   };

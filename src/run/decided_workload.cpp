@@ -78,10 +78,11 @@ std::optional<Scenario> with_known_futures(const Scenario& scenario) {
     return with_known_future(scenario, *scenario.workload->make(scenario, scenario.run.seed));
   std::optional<Scenario> all;
   for (std::size_t j = 0; j < scenario.jobs.size(); ++j) {
-    std::optional<Scenario> fixed = with_known_futures(scenario.jobs[j]);
+    if (scenario.jobs[j].workload == nullptr) continue;
+    std::optional<Scenario> fixed = with_known_futures(scenario.alone(j));
     if (!fixed) continue;
     if (!all) all = scenario;
-    all->jobs[j] = std::move(*fixed);
+    all->jobs[j] = std::move(static_cast<JobSpec&>(*fixed));
   }
   return all;
 }

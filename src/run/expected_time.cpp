@@ -241,8 +241,8 @@ WorkEstimate expected_work(const Scenario& scenario, const Registries& registrie
     return expected_work(*fixed, registries, close_look_s);
   if (scenario.jobs.empty()) return work_of_job(scenario, registries, close_look_s);
   WorkEstimate sum;
-  for (const Scenario& job : scenario.jobs)
-    sum.add(work_of_job(job, registries, close_look_s), 2.0);  // together, and each alone
+  for (std::size_t j = 0; j < scenario.jobs.size(); ++j)
+    sum.add(work_of_job(scenario.alone(j), registries, close_look_s), 2.0);  // together, and each alone
   return sum;
 }
 

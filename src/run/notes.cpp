@@ -120,7 +120,7 @@ Found single_uplinks(const Scenario& scenario, const RunResult& result) {
 
 Found idle_gpus(const Scenario& scenario, const RunResult&) {
   std::set<GpuId> used;
-  const auto add = [&used](const Scenario& job) {
+  const auto add = [&used](const JobSpec& job) {
     used.insert(job.gpu_of_rank.begin(), job.gpu_of_rank.end() - job.storage_ranks);
   };
   add(scenario);

@@ -63,10 +63,18 @@ double least_memory_gb(const ClusterSpec& cluster) {
   return least;
 }
 
-const StageMemory* fullest(const Scenario& job) {
+const StageMemory* fullest(const JobSpec& job) {
   const auto most = std::max_element(job.memory.begin(), job.memory.end(),
                                      [](const auto& a, const auto& b) { return a.total() < b.total(); });
   return most == job.memory.end() ? nullptr : &*most;
+}
+
+/// Why the fullest stage does not fit GPUs of so much memory; "" where it does, and where either is not known.
+std::string too_full(const JobSpec& job, double memory_gb) {
+  const StageMemory* const stage = fullest(job);
+  if (stage == nullptr || memory_gb == 0.0 || stage->total() <= memory_gb * 1e9) return {};
+  return "stage " + std::to_string(stage - job.memory.data()) + " needs " + gigabytes(stage->total()) +
+         " GB, and a GPU has " + gigabytes(memory_gb * 1e9);
 }
 
 /// One line for the stage that needs most, when a GPU does not have it.
@@ -243,21 +251,19 @@ std::vector<std::string> Scenario::warnings() const {
   if (jobs.empty()) {
     for (std::string& line : run::job_warnings(*this)) lines.push_back(std::move(line));
   }
-  for (const Scenario& job : jobs) {
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    const Scenario job = alone(j);
     for (const std::string& line : run::job_warnings(job)) lines.push_back(job.name + ": " + line);
   }
   return lines;
 }
 
 std::string Scenario::infeasible() const {
-  for (const Scenario& job : jobs) {
-    if (const std::string problem = job.infeasible(); !problem.empty()) return job.name + ": " + problem;
-  }
-  const StageMemory* const stage = run::fullest(*this);
   const double memory_gb = run::least_memory_gb(cluster);
-  if (stage == nullptr || memory_gb == 0.0 || stage->total() <= memory_gb * 1e9) return {};
-  return "stage " + std::to_string(stage - memory.data()) + " needs " + run::gigabytes(stage->total()) +
-         " GB, and a GPU has " + run::gigabytes(memory_gb * 1e9);
+  for (const JobSpec& job : jobs) {
+    if (const std::string problem = run::too_full(job, memory_gb); !problem.empty()) return job.name + ": " + problem;
+  }
+  return run::too_full(*this, memory_gb);
 }
 
 }  // namespace photonrail

@@ -80,8 +80,8 @@ class RateBisection {
 
 }  // namespace
 
-bool searches_rate(const Scenario& scenario) {
-  return ServedWorkload::of(scenario) != nullptr && ServedWorkload::of(scenario)->spec().find_rate.has_value();
+bool searches_rate(const JobSpec& job) {
+  return ServedWorkload::of(job) != nullptr && ServedWorkload::of(job)->spec().find_rate.has_value();
 }
 
 RunResult run_at_greatest_rate(const Scenario& scenario, std::span<Observer* const> observers, const RunOnce& run) {

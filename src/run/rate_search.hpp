@@ -17,8 +17,8 @@ class TrialObserver : public Observer {
   virtual void tried(std::size_t runs, const ServingResult::RateTrial& last) = 0;
 };
 
-/// Returns true when the scenario asks for a search.
-[[nodiscard]] bool searches_rate(const Scenario& scenario);
+/// Returns true when the job asks for a search.
+[[nodiscard]] bool searches_rate(const JobSpec& job);
 
 using RunOnce = std::function<RunResult(const Scenario&, std::span<Observer* const>)>;
 /// The result of the greatest rate that was found; where there is none, of the least that was tried, with a warning.

@@ -29,26 +29,21 @@ std::string gpus_of(const ClusterSpec& cluster) {
   return number(cluster.servers) + " servers x " + number(cluster.gpus_per_server) + " GPUs = " + number(cluster.gpus());
 }
 
-void check_cluster(const ClusterSpec& cluster) {
-  core::check_member(field("cluster"), [&] { cluster.validate(); });
-}
-
-void check_placement(const Scenario& scenario) {
-  const ClusterSpec& cluster = scenario.cluster;
-  const std::size_t ranks = scenario.graph.ranks();
+void check_placement(const JobSpec& job, const ClusterSpec& cluster) {
+  const std::size_t ranks = job.graph.ranks();
   if (ranks == 0) throw FieldError(field("graph"), "has no ranks");
-  if (scenario.storage_ranks >= ranks) throw FieldError(field("graph"), "all of its ranks are hosts of storage");
+  if (job.storage_ranks >= ranks) throw FieldError(field("graph"), "all of its ranks are hosts of storage");
   if (ranks > cluster.gpus()) {
     throw FieldError(field("graph"), number(ranks) + " ranks do not fit the cluster: " + gpus_of(cluster),
                      "raise {cluster.servers}, or use fewer ranks");
   }
-  if (scenario.gpu_of_rank.size() != ranks) {
+  if (job.gpu_of_rank.size() != ranks) {
     throw FieldError(field("gpu_of_rank"),
-                     "places " + number(scenario.gpu_of_rank.size()) + " ranks, but the workload has " + number(ranks));
+                     "places " + number(job.gpu_of_rank.size()) + " ranks, but the workload has " + number(ranks));
   }
   const auto where = [](std::size_t r) { return field("gpu_of_rank[]", r); };
   std::unordered_map<std::uint32_t, RankId> rank_of;  // by GPU; unused where the GPUs ascend
-  const std::vector<GpuId>& gpus = scenario.gpu_of_rank;
+  const std::vector<GpuId>& gpus = job.gpu_of_rank;
   const bool ascend = std::adjacent_find(gpus.begin(), gpus.end(), std::greater_equal<>()) == gpus.end();
   for (std::size_t r = 0; r < ranks; ++r) {
     const GpuId gpu = gpus[r];
@@ -70,19 +65,18 @@ void check_placement(const Scenario& scenario) {
   }
 }
 
-void check_idle(const Scenario& scenario) {
-  if (scenario.workload == nullptr || scenario.graph.task_count() == 0) return;
-  throw FieldError(field("graph"), "has tasks, and the workload " + scenario.workload->name() + " launches its own",
+void check_idle(const JobSpec& job) {
+  if (job.workload == nullptr || job.graph.task_count() == 0) return;
+  throw FieldError(field("graph"), "has tasks, and the workload " + job.workload->name() + " launches its own",
                    "use idle_graph() of the ranks");
 }
 
 // A circuit joins two GPUs of one rail, and a fibre is in one circuit at the most.
-void check_circuits(const Scenario& scenario) {
-  const ClusterSpec& cluster = scenario.cluster;
+void check_circuits(const JobSpec& job, const ClusterSpec& cluster) {
   std::set<std::pair<GpuId, std::uint32_t>> transmit;
   std::set<std::pair<GpuId, std::uint32_t>> receive;
-  for (std::size_t i = 0; i < scenario.controller.circuits.size(); ++i) {
-    const StaticCircuit& c = scenario.controller.circuits[i];
+  for (std::size_t i = 0; i < job.controller.circuits.size(); ++i) {
+    const StaticCircuit& c = job.controller.circuits[i];
     const core::Field where = field("controller.circuits[]", i);
     struct End {
       core::Field gpu_field, port_field;
@@ -117,9 +111,9 @@ void check_circuits(const Scenario& scenario) {
   }
 }
 
-void check_controller(const Scenario& scenario) {
-  const ControllerSpec& controller = scenario.controller;
-  const bool optical = scenario.cluster.rail.kind == RailKind::kOptical;
+void check_controller(const JobSpec& job, const ClusterSpec& cluster) {
+  const ControllerSpec& controller = job.controller;
+  const bool optical = cluster.rail.kind == RailKind::kOptical;
   if (optical && controller.name == kNoPolicy) {
     throw FieldError(field("controller.name"), "the electrical controller would never light a circuit of the optical rails",
                      "name another controller, or set {cluster.rail.kind} to electrical");
@@ -136,26 +130,25 @@ void check_controller(const Scenario& scenario) {
                                      std::pair{field("controller.starvation"), controller.starvation}}) {
     if (delay < Duration{}) throw FieldError(where, "must not be negative");
   }
-  core::check_member(field("controller.control"), [&] {
-    run::check_control_plane(controller.control, scenario.cluster.gpus_per_server, scenario.graph.ranks());
-  });
-  if (!controller.circuits.empty()) check_circuits(scenario);
+  core::check_member(field("controller.control"),
+                     [&] { run::check_control_plane(controller.control, cluster.gpus_per_server, job.graph.ranks()); });
+  if (!controller.circuits.empty()) check_circuits(job, cluster);
 }
 
-void check_numbers(const Scenario& scenario) {
-  if (scenario.executor.buffered_send < Bytes{}) throw FieldError(field("executor.buffered_send"), "must not be negative");
-  for (const double share : scenario.executor.sm_share) {
+void check_numbers(const JobSpec& job) {
+  if (job.executor.buffered_send < Bytes{}) throw FieldError(field("executor.buffered_send"), "must not be negative");
+  for (const double share : job.executor.sm_share) {
     if (share >= 0.0 && share <= kMaxSmShare) continue;
     throw FieldError(field("executor.sm_share"), "must be a share from 0 to 0.9", "20 of 132 multiprocessors are 0.152");
   }
-  if (scenario.collectives.chunks == 0) throw FieldError(field("collectives.chunks"), "must be at least 1");
-  const CollectiveSpec& collectives = scenario.collectives;
-  if (collectives.straggler == StragglerChoice::kKnown && collectives.straggler_rank.index() >= scenario.graph.ranks()) {
+  if (job.collectives.chunks == 0) throw FieldError(field("collectives.chunks"), "must be at least 1");
+  const CollectiveSpec& collectives = job.collectives;
+  if (collectives.straggler == StragglerChoice::kKnown && collectives.straggler_rank.index() >= job.graph.ranks()) {
     throw FieldError(field("collectives.straggler_rank"), "there is no rank " + number(collectives.straggler_rank.value),
-                     "ranks are 0 to " + number(scenario.graph.ranks() - 1));
+                     "ranks are 0 to " + number(job.graph.ranks() - 1));
   }
-  if (scenario.run.iterations == 0) throw FieldError(field("run.iterations"), "must be at least 1");
-  if (!(scenario.run.network_accuracy >= 0.0 && scenario.run.network_accuracy <= RunSpec::kMaxNetworkAccuracy)) {
+  if (job.run.iterations == 0) throw FieldError(field("run.iterations"), "must be at least 1");
+  if (!(job.run.network_accuracy >= 0.0 && job.run.network_accuracy <= RunSpec::kMaxNetworkAccuracy)) {
     throw FieldError(field("run.network_accuracy"), "must be from 0 to 0.1", "0 is exact");
   }
 }
@@ -188,13 +181,13 @@ void check_gpu_failure(const StragglerSpec& straggler, std::size_t i) {
   }
 }
 
-void check_stragglers(const Scenario& scenario) {
-  for (std::size_t i = 0; i < scenario.stragglers.size(); ++i) {
-    const StragglerSpec& straggler = scenario.stragglers[i];
+void check_stragglers(const JobSpec& job) {
+  for (std::size_t i = 0; i < job.stragglers.size(); ++i) {
+    const StragglerSpec& straggler = job.stragglers[i];
     for (std::size_t r = 0; r < straggler.ranks.size(); ++r) {
-      if (straggler.ranks[r].index() < scenario.graph.ranks()) continue;
+      if (straggler.ranks[r].index() < job.graph.ranks()) continue;
       throw FieldError(field("stragglers[].ranks[]", i, r), "there is no rank " + number(straggler.ranks[r].value),
-                       "ranks are 0 to " + number(scenario.graph.ranks() - 1));
+                       "ranks are 0 to " + number(job.graph.ranks() - 1));
     }
     if (!(straggler.slowdown >= 1.0 && straggler.slowdown <= 1e6)) {
       throw FieldError(field("stragglers[].slowdown", i), "must be between 1 and 1e6");
@@ -239,12 +232,12 @@ std::set<Use> uses_of(const TaskGraph& graph) {
 }
 
 // A name that is not built in is the caller's own: simulate() looks it up in the registries that it is given.
-void check_algorithms(const Scenario& scenario) {
+void check_algorithms(const JobSpec& job) {
   const CollectiveRegistry known = CollectiveRegistry::builtin();
-  for (const Use& use : uses_of(scenario.graph)) {
+  for (const Use& use : uses_of(job.graph)) {
     const auto& [op, members, demand] = use;
-    const std::string& wanted = scenario.collectives.algorithm[static_cast<std::size_t>(op)];
-    const CollectiveAlgorithm* found = scenario.collectives.find_own(wanted);
+    const std::string& wanted = job.collectives.algorithm[static_cast<std::size_t>(op)];
+    const CollectiveAlgorithm* found = job.collectives.find_own(wanted);
     for (const auto& algorithm : known.all()) {
       if (found == nullptr && algorithm->name() == wanted) found = algorithm.get();
     }
@@ -260,19 +253,12 @@ void check_algorithms(const Scenario& scenario) {
   }
 }
 
-bool same_plant(const ClusterSpec& a, const ClusterSpec& b) {
-  return a.servers == b.servers && a.gpus_per_server == b.gpus_per_server && a.nic.ports == b.nic.ports &&
-         a.rail.kind == b.rail.kind;
-}
-
 using JobOfGpu = std::unordered_map<std::uint32_t, std::size_t>;
 
 // One job against the others.
 void check_among(const Scenario& all, std::size_t index, JobOfGpu& job_of_gpu) {
-  const Scenario& job = all.jobs[index];
+  const JobSpec& job = all.jobs[index];
   if (job.start < Time{}) throw FieldError(field("jobs[].start", index), "must not be negative");
-  if (!same_plant(job.cluster, all.cluster))
-    throw FieldError(field("jobs[].cluster", index), "must be the cluster that the jobs share");
   for (std::size_t other = 0; other < index; ++other) {
     if (all.jobs[other].name != job.name) continue;
     throw FieldError(field("jobs[].name", index), "job " + number(other) + " is called " + job.name + " already");
@@ -290,24 +276,19 @@ void check_among(const Scenario& all, std::size_t index, JobOfGpu& job_of_gpu) {
 
 void check_every_job(const Scenario& all) {
   for (std::size_t j = 0; j < all.jobs.size(); ++j) {
-    if (!all.jobs[j].jobs.empty()) throw FieldError(field("jobs[].jobs", j), "a job has no jobs of its own");
-    core::check_member(field("jobs[]", j), [&] {
-      check_cluster(all.jobs[j].cluster);
-      run::check_job(all.jobs[j]);
-    });
+    core::check_member(field("jobs[]", j), [&] { run::check_job(all.jobs[j], all.cluster); });
   }
 }
 
 }  // namespace
 
-void run::check_job(const Scenario& job) {
+void run::check_job(const JobSpec& job, const ClusterSpec& cluster) {
   check_idle(job);
-  check_placement(job);
-  check_controller(job);
+  check_placement(job, cluster);
+  check_controller(job, cluster);
   check_numbers(job);
   check_stragglers(job);
   check_algorithms(job);
-  if (job.pricing) core::check_member(field("pricing"), [&] { job.pricing->validate(); });
 }
 
 void run::check_jobs(const Scenario& all) {
@@ -325,10 +306,21 @@ void run::check_jobs(const Scenario& all) {
 }
 
 void Scenario::validate() const {
-  check_cluster(cluster);
-  if (jobs.empty()) return run::check_job(*this);
+  core::check_member(field("cluster"), [&] { cluster.validate(); });
+  if (pricing) core::check_member(field("pricing"), [&] { pricing->validate(); });
+  if (jobs.empty()) return run::check_job(*this, cluster);
   check_every_job(*this);
   run::check_jobs(*this);
+}
+
+Scenario Scenario::alone(std::size_t job) const {
+  Scenario one;
+  static_cast<JobSpec&>(one) = jobs[job];
+  one.cluster = cluster;
+  one.run.fidelity = run.fidelity;
+  one.run.folding = run.folding;
+  one.run.network_accuracy = run.network_accuracy;
+  return one;
 }
 
 }  // namespace photonrail

@@ -5,8 +5,8 @@
 
 namespace photonrail::run {
 
-/// A job that is alone, or one of several: all but its cluster. Throws core::FieldError about the job.
-void check_job(const Scenario& job);
+/// A job that is alone on a valid cluster, or one of several. Throws core::FieldError about the job.
+void check_job(const JobSpec& job, const ClusterSpec& cluster);
 /// Checks what the jobs of a scenario must be to each other; each has been checked. Throws core::FieldError about the
 /// scenario.
 void check_jobs(const Scenario& all);

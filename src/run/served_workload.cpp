@@ -13,8 +13,8 @@
 
 namespace photonrail::run {
 
-const ServedWorkload* ServedWorkload::of(const Scenario& scenario) {
-  return dynamic_cast<const ServedWorkload*>(scenario.workload.get());
+const ServedWorkload* ServedWorkload::of(const JobSpec& job) {
+  return dynamic_cast<const ServedWorkload*>(job.workload.get());
 }
 
 namespace {

@@ -18,7 +18,7 @@ class ServedWorkload final : public Workload {
   explicit ServedWorkload(serving::ServingSpec spec) : spec_(std::move(spec)) {}
 
   /// The one of the scenario; null: it serves no requests.
-  [[nodiscard]] static const ServedWorkload* of(const Scenario& scenario);
+  [[nodiscard]] static const ServedWorkload* of(const JobSpec& job);
 
   [[nodiscard]] std::string name() const override { return "serving"; }
   [[nodiscard]] std::unique_ptr<WorkloadAgent> make(const Scenario& scenario, std::uint64_t seed) const override;

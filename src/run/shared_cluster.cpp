@@ -29,14 +29,14 @@ Scenario side_by_side(const Scenario& scenario) {
   Scenario all = scenario;
   std::vector<const TaskGraph*> graphs;
   std::vector<std::string> names;
-  for (const Scenario& job : scenario.jobs) {
+  for (const JobSpec& job : scenario.jobs) {
     graphs.push_back(&job.graph);
     names.push_back(job.name);
     all.gpu_of_rank.insert(all.gpu_of_rank.end(), job.gpu_of_rank.begin(), job.gpu_of_rank.end());
   }
   all.graph = TaskGraph::side_by_side(graphs, names);
   all.run.iterations = 1;
-  for (const Scenario& job : scenario.jobs) all.run.iterations = std::max(all.run.iterations, job.run.iterations);
+  for (const JobSpec& job : scenario.jobs) all.run.iterations = std::max(all.run.iterations, job.run.iterations);
   return all;
 }
 
@@ -119,32 +119,32 @@ class JobObserver : public Observer {
   std::size_t all_communicators_ = 0;  // of the graphs of all jobs
 };
 
-// Fidelity, folding and the accuracy of the network are of the whole scenario.
-RunSpec run_of(const Scenario& scenario, std::size_t job) {
-  RunSpec run = scenario.jobs[job].run;
-  run.fidelity = scenario.run.fidelity;
-  run.folding = scenario.run.folding;
-  run.network_accuracy = scenario.run.network_accuracy;
-  return run;
-}
-
 // A job without a controller of its own has that of the whole scenario.
 core::Field holder_of_controller(const Scenario& scenario, std::size_t job) {
   const bool own = scenario.jobs[job].controller.describe() != scenario.controller.describe();
   return own ? core::field("jobs[]", job) : core::Field();
 }
 
+std::vector<Scenario> each_alone(const Scenario& scenario) {
+  std::vector<Scenario> jobs;
+  for (std::size_t j = 0; j < scenario.jobs.size(); ++j) jobs.push_back(scenario.alone(j));
+  return jobs;
+}
+
 std::vector<GpuId> gpus_of(const Scenario& scenario) {
   std::vector<GpuId> gpus;
-  for (const Scenario& job : scenario.jobs) gpus.insert(gpus.end(), job.gpu_of_rank.begin(), job.gpu_of_rank.end());
+  for (const JobSpec& job : scenario.jobs) gpus.insert(gpus.end(), job.gpu_of_rank.begin(), job.gpu_of_rank.end());
   return gpus;
 }
 
 /// The jobs in motion.
 class Jobs {
  public:
-  Jobs(const Scenario& scenario, std::span<Observer* const> observers, const Registries& registries)
+  /// `alone`: each_alone() of the scenario. All must outlive the object.
+  Jobs(const Scenario& scenario, std::span<const Scenario> alone, std::span<Observer* const> observers,
+       const Registries& registries)
       : scenario_(scenario),
+        alone_(alone),
         observers_(observers),
         registries_(registries),
         plant_(scenario.cluster.plant()),
@@ -152,14 +152,14 @@ class Jobs {
         watched_(execution::watch_ranks(observers)) {
     jobs_.reserve(scenario.jobs.size());
     std::vector<std::span<const GpuId>> gpus;
-    for (const Scenario& job : scenario.jobs) gpus.emplace_back(job.gpu_of_rank);
+    for (const JobSpec& job : scenario.jobs) gpus.emplace_back(job.gpu_of_rank);
     shared_.seat(gpus);
   }
 
   /// Rehearses and profiles each job alone, and builds it beside the others.
   void prepare() {
-    for (std::size_t j = 0; j < scenario_.jobs.size(); ++j) {
-      const Scenario& job = scenario_.jobs[j];
+    for (std::size_t j = 0; j < alone_.size(); ++j) {
+      const Scenario& job = alone_[j];
       if (job.workload != nullptr) {
         const auto agent = job.workload->make(job, job.run.seed);
         core::check_member(core::field("jobs[]", j), [&] { check_decided(job, *agent, registries_); });
@@ -169,7 +169,7 @@ class Jobs {
       made.observer_list.assign(watched_ ? 1 : 0, &made.observer);
       made.context.emplace(
           SharedJobContext{engine_, shared_, static_cast<std::uint32_t>(j), holder_of_controller(scenario_, j)});
-      const JobRun of_job{job, registries_, run_of(scenario_, j), made.observer_list};
+      const JobRun of_job{job, registries_, job.run, made.observer_list};
       made.caches.emplace(of_job);
       const ControllerSpec controller = Rehearsals(of_job, *made.caches).choose_confirmed().controller;
       made.runner.emplace(of_job, controller, *made.caches);
@@ -195,11 +195,11 @@ class Jobs {
   void report(RunResult& result) {
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
       RunResult& of = result.jobs.emplace_back();
-      of.name = scenario_.jobs[j].name;
-      of.seed = scenario_.jobs[j].run.seed;
-      of.warnings = job_warnings(scenario_.jobs[j]);
-      describe(scenario_.jobs[j], registries_, of);
-      of.folding.ranks = of.folding.classes = scenario_.jobs[j].graph.ranks();
+      of.name = alone_[j].name;
+      of.seed = alone_[j].run.seed;
+      of.warnings = job_warnings(alone_[j]);
+      describe(alone_[j], registries_, of);
+      of.folding.ranks = of.folding.classes = alone_[j].graph.ranks();
       of.folding.off = "several jobs share the cluster";
       jobs_[j]->simulation->report(of);
       result.makespan = std::max(result.makespan, (of.start + of.makespan).since_start());
@@ -240,6 +240,7 @@ class Jobs {
   }
 
   const Scenario& scenario_;
+  std::span<const Scenario> alone_;
   std::span<Observer* const> observers_;
   const Registries& registries_;
   engine::Engine engine_;
@@ -331,7 +332,7 @@ void sum_up(RunResult& result) {
 // Bounds and runs cannot share a cluster.
 bool are_bounds(const Scenario& scenario, const Registries& registries) {
   std::size_t bounds = 0;
-  for (const Scenario& job : scenario.jobs) bounds += registries.controllers.find(job.controller.name).bound ? 1 : 0;
+  for (const JobSpec& job : scenario.jobs) bounds += registries.controllers.find(job.controller.name).bound ? 1 : 0;
   if (bounds == 0 || bounds == scenario.jobs.size()) return bounds > 0;
   throw core::FieldError(core::field("controller.name"),
                          "some jobs have a bound in place of a policy, and others have a policy",
@@ -339,15 +340,15 @@ bool are_bounds(const Scenario& scenario, const Registries& registries) {
 }
 
 // A bound that holds for a job that is alone holds for one among others.
-void bound_jobs(const Scenario& scenario, const Registries& registries, RunResult& result) {
-  for (std::size_t j = 0; j < scenario.jobs.size(); ++j) {
+void bound_jobs(std::span<const Scenario> alone, const Registries& registries, RunResult& result) {
+  for (const Scenario& job : alone) {
     RunResult& of = result.jobs.emplace_back();
-    of.name = scenario.jobs[j].name;
-    of.seed = scenario.jobs[j].run.seed;
-    of.warnings = job_warnings(scenario.jobs[j]);
-    describe(scenario.jobs[j], registries, of);
-    of.start = scenario.jobs[j].start;
-    run_job({scenario.jobs[j], registries, run_of(scenario, j)}, of);
+    of.name = job.name;
+    of.seed = job.run.seed;
+    of.warnings = job_warnings(job);
+    describe(job, registries, of);
+    of.start = job.start;
+    run_job({job, registries, job.run}, of);
     of.alone = of.makespan;
     result.makespan = std::max(result.makespan, (of.start + of.makespan).since_start());
   }
@@ -358,15 +359,16 @@ void bound_jobs(const Scenario& scenario, const Registries& registries, RunResul
 
 void run_jobs(const Scenario& scenario, std::span<Observer* const> observers, const Registries& registries,
               RunResult& result) {
-  if (are_bounds(scenario, registries)) return bound_jobs(scenario, registries, result);
-  Jobs jobs(scenario, observers, registries);
+  const std::vector<Scenario> alone = each_alone(scenario);
+  if (are_bounds(scenario, registries)) return bound_jobs(alone, registries, result);
+  Jobs jobs(scenario, alone, observers, registries);
   jobs.prepare();
   jobs.run();
   jobs.report(result);
-  for (std::size_t j = 0; j < scenario.jobs.size(); ++j) {
-    RunResult alone;
-    run_job({scenario.jobs[j], registries, run_of(scenario, j)}, alone);
-    result.jobs[j].alone = alone.makespan;
+  for (std::size_t j = 0; j < alone.size(); ++j) {
+    RunResult without_others;
+    run_job({alone[j], registries, alone[j].run}, without_others);
+    result.jobs[j].alone = without_others.makespan;
   }
   sum_up(result);
 }

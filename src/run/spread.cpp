@@ -29,7 +29,7 @@ bool traffic_draws(const TrafficSource* traffic) {
   return true;
 }
 
-bool job_draws(const Scenario& job, bool optical) {
+bool job_draws(const JobSpec& job, bool optical) {
   const MessageSpec& messages = job.controller.control.messages;
   const bool messages_draw = messages.loss > 0.0 || messages.delay.kind != DelayDistribution::Kind::kConstant;
   return !run::are_fixed(job.stragglers) || traffic_draws(job.graph.demands()) || (optical && messages_draw);
@@ -39,7 +39,7 @@ bool job_draws(const Scenario& job, bool optical) {
 void run_jobs_with(std::uint64_t seed, const Scenario& scenario, const Registries& registries, RunResult& result) {
   Scenario other = scenario;
   other.run.seed = seed;
-  for (Scenario& job : other.jobs) job.run.seed = seed + (job.run.seed - scenario.run.seed);
+  for (JobSpec& job : other.jobs) job.run.seed = seed + (job.run.seed - scenario.run.seed);
   run::run_jobs(other, {}, registries, result);
 }
 
@@ -71,7 +71,7 @@ bool draws_of_seed(const Scenario& scenario) {
   if (scenario.cluster.plant().routes_uplinks() && rail.uplinks.routing == UplinkRouting::kHash) return true;
   if (scenario.jobs.empty()) return job_draws(scenario, optical);
   return std::any_of(scenario.jobs.begin(), scenario.jobs.end(),
-                     [optical](const Scenario& job) { return job_draws(job, optical); });
+                     [optical](const JobSpec& job) { return job_draws(job, optical); });
 }
 
 void add_spread(const Scenario& scenario, std::uint32_t seeds, const Registries& registries, RunResult& result) {

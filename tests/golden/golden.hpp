@@ -78,7 +78,7 @@ inline bool only_demands(const TaskGraph& graph) {
 /// job takes when computing and bytes cost nothing: one more run says it, with the overhead of all pieces in one message.
 inline Duration latency_term(Scenario scenario) {
   Duration of_jobs{};
-  for (const Scenario& job : scenario.jobs) of_jobs += latency_term(job);
+  for (std::size_t j = 0; j < scenario.jobs.size(); ++j) of_jobs += latency_term(scenario.alone(j));
   if (!scenario.jobs.empty()) return of_jobs;
   if (only_demands(scenario.graph)) return Duration{};  // such plans run send by send at either fidelity
   const Bandwidth no_time{1e30};

@@ -137,9 +137,8 @@ TEST(LowerBound, JobsThatShareAClusterAreBoundedOneByOne) {
   shared.jobs = {job.scenario, job.scenario};
   shared.jobs[0].name = "first";
   shared.jobs[1].name = "second";
-  for (Scenario& of : shared.jobs) of.controller.name = "oracle";
+  for (JobSpec& of : shared.jobs) of.controller.name = "oracle";
   shared.cluster.servers = 6;
-  for (Scenario& of : shared.jobs) of.cluster.servers = 6;
   shared.jobs[1].gpu_of_rank = {GpuId{3u}, GpuId{4u}, GpuId{5u}};
   shared.jobs[1].start = Time{} + ms(5);
   const RunResult result = simulate(shared);

@@ -36,9 +36,8 @@ Scenario cluster(std::uint32_t servers, std::uint32_t gpus_per_server, const std
 
 void add(Scenario& all, Job& job, const std::vector<std::size_t>& gpus) {
   job.build();
-  Scenario& made = all.jobs.emplace_back(job.scenario);
+  JobSpec& made = all.jobs.emplace_back(job.scenario);
   made.name = "job " + std::to_string(all.jobs.size());
-  made.cluster = all.cluster;
   made.controller = all.controller;
   made.gpu_of_rank.clear();
   for (const std::size_t gpu : gpus) made.gpu_of_rank.push_back(GpuId{gpu});

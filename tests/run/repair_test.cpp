@@ -132,9 +132,8 @@ TEST(RepairBetweenJobs, HappensInEachOfSeveralJobs) {
   all.cluster.servers = 4;
   all.cluster.rail.faults = {{.at = Time{us(5)}, .lasts = us(10)}};
   for (const std::size_t first : {0, 2}) {
-    Scenario& made = all.jobs.emplace_back(job.scenario);
+    JobSpec& made = all.jobs.emplace_back(job.scenario);
     made.name = "job " + std::to_string(first);
-    made.cluster = all.cluster;
     made.gpu_of_rank = {GpuId{first}, GpuId{first + 1}};
   }
   const RunResult result = simulate(all);

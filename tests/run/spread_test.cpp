@@ -76,7 +76,6 @@ TEST(Spread, OfSeveralJobsIsThatOfAllTogether) {
   both.jobs[0].name = "a";
   both.jobs[1].name = "b";
   for (std::size_t j = 0; j < 2; ++j) {
-    both.jobs[j].cluster = both.cluster;
     both.jobs[j].run.seed = both.run.seed + j;
     for (std::size_t r = 0; r < 4; ++r) both.jobs[j].gpu_of_rank[r] = GpuId{4 * j + r};
   }

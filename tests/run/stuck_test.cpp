@@ -107,9 +107,8 @@ Scenario crossed_jobs(const std::string& controller) {
   for (const auto& gpus : {std::vector<std::size_t>{0, 3}, std::vector<std::size_t>{1, 2}}) {
     Job job(2);
     job.send(0, 1, 1'000'000).receive(0, 1, 1'000'000).build();
-    Scenario& made = all.jobs.emplace_back(job.scenario);
+    JobSpec& made = all.jobs.emplace_back(job.scenario);
     made.name = "job " + std::to_string(all.jobs.size() - 1);
-    made.cluster = all.cluster;
     made.controller.name = controller;
     made.gpu_of_rank = {GpuId{gpus[0]}, GpuId{gpus[1]}};
   }

@@ -58,9 +58,8 @@ TEST(TimePasses, RotorsOfSeveralJobsThatDarkenEachOthersSwitchEnd) {
   all.cluster = job.scenario.cluster;
   all.cluster.servers = 6;
   for (const std::size_t first : {0, 2}) {
-    Scenario& made = all.jobs.emplace_back(job.scenario);
+    JobSpec& made = all.jobs.emplace_back(job.scenario);
     made.name = "job " + std::to_string(first);
-    made.cluster = all.cluster;
     made.gpu_of_rank = {GpuId{first}, GpuId{first + 1}};
     made.start = Time{us(static_cast<double>(first) * 300)};
   }

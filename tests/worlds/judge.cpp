@@ -94,13 +94,15 @@ void check_refusal(const ConfigError& error, Outcome& outcome) {
 }
 
 // A random agent takes the place of each barrier.
+void set_agent(const Json& agents, const Json& file, JobSpec& job) {
+  if (file["workload"].value("/collective/op"_json_pointer, std::string()) != "barrier") return;
+  job.workload = testing::random_workload(job.run.seed, agents.value("launches", 1U));
+  job.graph = idle_graph(job.graph.ranks());
+}
+
 void set_agents(const Json& agents, const Json& file, Scenario& scenario) {
-  const bool decides = file["workload"].value("/collective/op"_json_pointer, std::string()) == "barrier";
-  if (scenario.jobs.empty() && decides) {
-    scenario.workload = testing::random_workload(scenario.run.seed, agents.value("launches", 1U));
-    scenario.graph = idle_graph(scenario.graph.ranks());
-  }
-  for (std::size_t j = 0; j < scenario.jobs.size(); ++j) set_agents(agents, file["jobs"][j], scenario.jobs[j]);
+  if (scenario.jobs.empty()) set_agent(agents, file, scenario);
+  for (std::size_t j = 0; j < scenario.jobs.size(); ++j) set_agent(agents, file["jobs"][j], scenario.jobs[j]);
 }
 
 Scenario read_for_run(const Json& scenario) {

@@ -76,7 +76,7 @@ RunResult simulate_one(const Scenario& scenario, const std::filesystem::path& fi
 TraceWriter::Options timeline_options(const std::string& text, const Scenario& scenario) {
   TraceWriter::Options options;
   std::size_t ranks = scenario.graph.ranks();
-  for (const Scenario& job : scenario.jobs) ranks += job.graph.ranks();
+  for (const JobSpec& job : scenario.jobs) ranks += job.graph.ranks();
   const auto fail = [&](const std::string& part) {
     throw ConfigError("--trace-ranks " + text, "\"" + part + "\" is no rank or range of ranks of " + scenario.name,
                       "for example 0-7,12; ranks are 0 to " + std::to_string(ranks - 1));

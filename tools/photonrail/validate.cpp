@@ -78,7 +78,7 @@ void validate(const ValidateOptions& options, const Registries& known) {
     warn(scenario.name, scenario.warnings());
     const auto describe = [&text](const Scenario& job) { text += summary_line(job) + "\n" + memory_table(job); };
     if (scenario.jobs.empty()) describe(scenario);
-    std::for_each(scenario.jobs.begin(), scenario.jobs.end(), describe);
+    for (std::size_t j = 0; j < scenario.jobs.size(); ++j) describe(scenario.alone(j));
     if (!options.graphviz.empty()) {
       write_file(options.graphviz, to_graphviz(scenario.cluster.plant()));
       text += "wrote " + options.graphviz.string() + "\n";

@@ -106,7 +106,7 @@ Estimate estimate_of(const Scenario& scenario) {
 PointPreview preview_of(const PointScenario& point, double seconds) {
   const Scenario& scenario = *point.job();
   PointPreview preview{point.warnings(), scenario.infeasible(), std::nullopt, seconds};
-  const auto note = [&](const Scenario& job) {
+  const auto note = [&](const JobSpec& job) {
     for (const StageMemory& stage : job.memory) {
       preview.peak_memory_bytes = std::max(preview.peak_memory_bytes.value_or(0.0), stage.total());
     }

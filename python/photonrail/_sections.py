@@ -1393,7 +1393,8 @@ class Serving(Section):
     model: Union["Model", str]
     #: What is asked for.
     requests: "Requests"
-    #: Of its weights. `"fp8"`, `"bf16"`, `"fp16"`, `"fp32"`. Default: `"bf16"`.
+    #: Of its weights, and of its products where the GPU has it. `"fp8"`, `"bf16"`, `"fp16"`, `"fp32"`. Default:
+    #: `"bf16"`.
     precision: Optional[str] = None
     #: Of its KV. `"fp8"`, `"bf16"`, `"fp16"`, `"fp32"`. Default: `"bf16"`.
     kv_precision: Optional[str] = None
@@ -1417,7 +1418,9 @@ class Serving(Section):
     #: Runs at several rates, and gives the greatest at which the share of `slo` keeps its limits (`photonrail serve
     #: --find-rate`); needs `slo`, and arrivals or a trace. Default: none.
     find_rate: Optional["FindRate"] = None
-    #: The run ends then, whatever is unfinished. Default: none.
+    #: From the arrival of a request until its engine's queue has it: HTTP, tokenizer. Default: 0.
+    request_host_ms: Optional[float] = None
+    #: No step begins after it: the run ends with what is on its way, whatever is unfinished. Default: none.
     horizon_s: Optional[float] = None
     more: Optional[Dict[str, Any]] = None
 
@@ -1925,6 +1928,8 @@ class Controller(Section):
     training: Optional[str] = None
     #: *Only with `name` `phases`.* circuits of what is announced, as a refit, are set before it begins
     provisioned: Optional[bool] = None
+    #: *Only with `name` `polling`.* how long an idle circuit stays although others wait
+    linger_us: Optional[float] = None
     more: Optional[Dict[str, Any]] = None
 
 

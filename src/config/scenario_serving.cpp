@@ -174,7 +174,12 @@ constexpr Field kServingFields[] = {
         .must(),
     fields::own(
         "precision", fields::text_shape(precision_words),
-        [](const Reading& at) { into<ServingFile>(at).served.weight_bytes = read_precision(at.value); }, "Of its weights.")
+        [](const Reading& at) {
+          serving::ServedModel& served = into<ServingFile>(at).served;
+          served.weight_bytes = read_precision(at.value);
+          if (served.weight_bytes < 2.0) served.precision = OperatorPrecision::kFp8;
+        },
+        "Of its weights, and of its products where the GPU has it.")
         .by("")
         .or_else("`\"bf16\"`"),
     fields::own(
@@ -203,7 +208,13 @@ constexpr Field kServingFields[] = {
         "Runs at several rates, and gives the greatest at which the share of `slo` keeps its limits (`photonrail serve "
         "--find-rate`); needs `slo`, and arrivals or a trace.")
         .or_else("none"),
-    fields::time<&ServingFile::spec, &ServingSpec::horizon>("horizon", "s", "The run ends then, whatever is unfinished.")
+    fields::time<&ServingFile::spec, &ServingSpec::request_host>(
+        "request_host", "ms", "From the arrival of a request until its engine's queue has it: HTTP, tokenizer.")
+        .or_else("0"),
+    fields::time<&ServingFile::spec, &ServingSpec::horizon>(
+        "horizon", "s",
+        "No step begins after it: the run ends with what is on its way, whatever "
+        "is unfinished.")
         .or_else("none"),
 };
 
@@ -394,6 +405,43 @@ void check_effects(const JsonReader& section, const ServingFile& file) {
     section.fail_at("pools", "has a pool whose engines are all there always", "lower \"least\" of its \"scaling\"");
 }
 
+// Tokens of KV that the largest engine of a role holds.
+std::uint64_t most_tokens(const ServingSpec& spec, bool of_prompts) {
+  std::uint64_t most = 0;
+  for (const PoolSpec& pool : spec.pools) {
+    if (pool.role == (of_prompts ? serving::PoolRole::kDecode : serving::PoolRole::kPrefill)) continue;
+    most = std::max(most, pool.engine.blocks * pool.engine.block_tokens);
+  }
+  return most;
+}
+
+// Single requests that never fit are refused in the run: here none ever could be served.
+void check_fits(const JsonReader& section, const ServingSpec& spec) {
+  const serving::RequestSpec& requests = spec.requests;
+  const std::uint64_t room[] = {most_tokens(spec, true), most_tokens(spec, false)};
+  const auto fits = [&](std::uint64_t prompt, std::uint64_t output) {
+    return prompt <= room[0] && prompt + output - 1 <= room[1];
+  };
+  const std::string engines = "the largest engines hold " + std::to_string(std::min(room[0], room[1])) + " tokens of KV";
+  const char* const remedy = "give engines more memory: \"blocks\", \"tp\" or another GPU; or shorter requests";
+  JsonReader reader = section;
+  const JsonReader at = *reader.optional("requests");
+  if (requests.trace) {
+    const auto& rows = requests.trace->rows;
+    if (rows.empty() ||
+        std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return fits(row.prompt, row.output); }))
+      return;
+    at.fail_at("trace", "has no request that could ever be served: " + engines, remedy);
+  }
+  const std::uint64_t prompt = requests.input.least();
+  const std::uint64_t output = requests.output.least();
+  if (fits(prompt, output)) return;
+  at.fail_at(fits(prompt, 1) ? "output" : "input",
+             "no request could ever be served: each has at least " + std::to_string(prompt + output - 1) + " tokens, and " +
+                 engines,
+             remedy);
+}
+
 void check_search(const JsonReader& section, const ServingSpec& spec) {
   if (!spec.find_rate) return;
   const auto& classes = spec.requests.classes;
@@ -429,6 +477,7 @@ Workload read_serving(const JsonReader& section, const std::filesystem::path& di
   check_roles(section, file.pools);
   for (const ServedPool& pool : file.pools) add_pool(section, pool, file, context, file.spec);
   check_hashes(section, file.spec);
+  check_fits(section, file.spec);
   check_search(section, file.spec);
   check_effects(section, file);
   reader.finish();

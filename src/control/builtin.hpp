@@ -29,5 +29,6 @@ inline constexpr const char* kWidthSummary = "circuits of one pair at the most; 
 [[nodiscard]] ControllerFactory harvest_factory();
 [[nodiscard]] ControllerFactory lru_factory();
 [[nodiscard]] ControllerFactory phases_factory();
+[[nodiscard]] ControllerFactory polling_factory();
 
 }  // namespace photonrail::control

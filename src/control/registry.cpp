@@ -27,7 +27,7 @@ ControllerRegistry ControllerRegistry::builtin() {
   static constexpr ControllerFactory (*kTable[])() = {
       electrical_factory,   static_factory,  opus_factory,  opus_artifact_factory, oracle_factory, coalesce_factory,
       static_split_factory, topoopt_factory, rotor_factory, max_weight_factory,    mixnet_factory, bvn_factory,
-      solstice_factory,     harvest_factory, lru_factory,   phases_factory};
+      solstice_factory,     harvest_factory, lru_factory,   phases_factory,        polling_factory};
   ControllerRegistry registry;
   for (const auto& factory : kTable) registry.add(factory());
   return registry;

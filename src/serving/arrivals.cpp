@@ -42,6 +42,11 @@ std::uint32_t LengthLaw::draw(RandomStream& random) const {
   return static_cast<std::uint32_t>(std::clamp(std::round(tokens), 1.0, static_cast<double>(most)));
 }
 
+std::uint32_t LengthLaw::least() const {
+  const bool varies = (kind == Kind::kNormal || kind == Kind::kLogNormal) && b > 0.0;
+  return static_cast<std::uint32_t>(std::clamp(varies ? 1.0 : std::round(a), 1.0, static_cast<double>(most)));
+}
+
 double LengthLaw::about_mean() const {
   double mean = a;
   if (kind == Kind::kUniform) mean = (a + b) / 2.0;

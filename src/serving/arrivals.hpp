@@ -24,6 +24,8 @@ struct LengthLaw {
 
   /// Rounded to whole tokens, from 1 to `most`.
   [[nodiscard]] std::uint32_t draw(RandomStream& random) const;
+  /// The fewest that it can draw.
+  [[nodiscard]] std::uint32_t least() const;
   /// Tokens, about: cuts are left out of it, but for a mean beyond `most`.
   [[nodiscard]] double about_mean() const;
 };

@@ -80,6 +80,16 @@ std::vector<RequestView> DecidedSteps::waiting() const {
   return views;
 }
 
+// Only prompts that wait for their KV to go have the blocks that the only running request lacks.
+bool DecidedSteps::waits_for_finished() const {
+  if (of_->finished_.count == 0 || of_->running_.size() != 1) return false;
+  const EngineSpec& spec = of_->spec_;
+  const Running& only = of_->running_.front();
+  std::uint32_t tokens = std::min(only.reached - only.computed, spec.token_budget);
+  if (spec.long_prefill > 0) tokens = std::min(tokens, spec.long_prefill);
+  return only.computed + tokens > only.capacity + of_->blocks_.free() * spec.block_tokens;
+}
+
 // The last of the waiting requests whose KV was delivered gives its blocks up where they are in the way.
 void DecidedSteps::next() {
   const EngineSpec& spec = of_->spec_;
@@ -87,6 +97,7 @@ void DecidedSteps::next() {
   std::size_t before = 0;
   do {
     before = step.preempted.size();
+    if (waits_for_finished()) return;  // a policy could only preempt it, to compute the same again
     const std::vector<RequestView> runs = running();
     const std::vector<RequestView> waits = waiting();
     const EngineView view{runs,

@@ -79,11 +79,13 @@ class LayerKernels {
   }
   [[nodiscard]] double experts(std::int64_t tokens) const {
     const ExpertSpec& moe = *model_.moe;
+    // Experts that no token of the step chooses are not read: each token leaves one out with the same probability.
+    const double chosen = 1.0 - std::pow(1.0 - static_cast<double>(moe.top_k) / moe.experts, static_cast<double>(tokens));
     GroupedProduct routed{served_.precision,
                           tokens * moe.top_k,
                           moe.latent != 0 ? moe.latent : model_.hidden,
                           split(model_.expert_ffn()),
-                          moe.experts,
+                          std::max<std::int64_t>(1, std::llround(chosen * moe.experts)),
                           moe.top_k,
                           moe.experts};
     routed.gated = model_.mlp == MlpKind::kSwiGlu;
@@ -112,8 +114,20 @@ double chunk_us(const ServedModel& served, const OperatorTimes& times, std::int6
   return run(chunk, true) + (cached > 0 ? run(cached, false) : 0.0);
 }
 
-// One token a sequence: its cache is read once.
+OperatorPrecision cache_precision(double bytes) {
+  if (bytes >= 2.0) return OperatorPrecision::kBf16;
+  return bytes >= 1.0 ? OperatorPrecision::kFp8 : OperatorPrecision::kFp4;
+}
+
+// One token a sequence, as it was measured; where it was not, its cache is read once.
 double decode_us(const ServedModel& served, const OperatorTimes& times, std::int64_t decodes, std::int64_t cached) {
+  const ModelSpec& model = served.model;
+  DecodeAttention op{cache_precision(served.kv_bytes), decodes, cached, std::max<std::int64_t>(1, model.heads / served.tp),
+                     std::max<std::int64_t>(1, model.kv_heads / served.tp)};
+  op.latent = model.latent.has_value();
+  if (!op.latent) op.head_dim = model.head_width();
+  const OperatorTime measured = times.time(op);
+  if (measured.source != OperatorSource::kRoofline) return to_seconds(measured.time) * 1e6;
   const double layers = attention_layers(served.model);
   const double bytes = served.kv_per_gpu() / layers * static_cast<double>(decodes) * static_cast<double>(cached);
   return us_of(times, MemoryBound{std::max<std::int64_t>(1, std::llround(bytes)), 1});

@@ -29,7 +29,7 @@ std::uint32_t wanted(const EngineSpec& spec, const Running& running) {
 }  // namespace
 
 Scheduler::Scheduler(const EngineSpec& spec, bool keeps_finished, RandomStream draws)
-    : spec_(spec), keeps_finished_(keeps_finished), blocks_(spec.blocks, spec.prefix_caching), draws_(draws) {
+    : spec_(spec), finished_{keeps_finished}, blocks_(spec.blocks, spec.prefix_caching), draws_(draws) {
   PHOTONRAIL_CHECK(spec.max_sequences > 0 && spec.token_budget > 0 && spec.block_tokens > 0);
 }
 
@@ -96,6 +96,7 @@ std::uint32_t Scheduler::cached_tokens(const Request& request) const {
 }
 
 void Scheduler::release(Slot slot) {
+  if (finished_.stay) --finished_.count;
   blocks_.release(known_[slot].held);
   unused_.push_back(slot);
 }
@@ -120,16 +121,17 @@ const Step& Scheduler::next() {
   do {
     preempted = step_.preempted.size();
     budget_ = spec_.token_budget;
+    finished_.stall_step = false;
     run_batch();
-    step_.lacks_blocks = step_.lacks_blocks || step_.preempted.size() > preempted;
-    while (step_.preempted.size() == preempted && !waiting_.empty() && running_.size() < spec_.max_sequences &&
-           budget_ > 0) {
+    step_.lacks_blocks = step_.lacks_blocks || finished_.stall_step || step_.preempted.size() > preempted;
+    while (!finished_.stall_step && step_.preempted.size() == preempted && !waiting_.empty() &&
+           running_.size() < spec_.max_sequences && budget_ > 0) {
       if (admit(std::get<Slot>(*waiting_.begin()), budget_)) continue;
       step_.lacks_blocks = true;
       break;
     }
     if (step_.empty() && running_.empty() && step_.preempted.size() == preempted) give_up_delivered(false);
-  } while (step_.empty() && step_.preempted.size() > preempted);
+  } while (step_.empty() && !finished_.stall_step && step_.preempted.size() > preempted);
   return step_;
 }
 
@@ -166,7 +168,8 @@ void Scheduler::run_batch() {
   }
 }
 
-// Preempts until the request has blocks for `tokens` more, or is preempted itself: then false.
+// Preempts until the request has blocks for `tokens` more, or is preempted itself: then false. So it is where only prompts
+// that wait for their KV to go have blocks beside it: it keeps its own until they leave, as it would lack them again.
 bool Scheduler::make_room(std::size_t& index, std::uint32_t tokens) {
   const std::uint32_t blocks = blocks_for(running_[index].computed + tokens, spec_.block_tokens);
   const auto before = [this](const Running& a, const Running& b) {
@@ -180,6 +183,10 @@ bool Scheduler::make_room(std::size_t& index, std::uint32_t tokens) {
       last = static_cast<std::size_t>(std::max_element(running_.begin(), running_.end(), before) - running_.begin());
     }
     if (running_.size() == 1 && give_up_delivered(true)) continue;
+    if (running_.size() == 1 && finished_.count > 0) {
+      finished_.stall_step = true;
+      return false;
+    }
     const bool itself = last == index;
     if (last < index) {  // its tokens of this step return to the budget
       count(running_[last], running_[last].now, -1);
@@ -354,7 +361,7 @@ const StepEnd& Scheduler::finish(Time end) {
     }
     if (running.reached == running.last) {
       end_.finished.push_back({running.slot, running.longest_gap});
-      if (!keeps_finished_) release(running.slot);
+      finished_.stay ? static_cast<void>(++finished_.count) : release(running.slot);
     } else {
       if (kept != i) running_[kept] = running;
       ++kept;

@@ -169,7 +169,11 @@ class Scheduler {
   void emit(Running& running, std::uint32_t tokens, Time end);
 
   EngineSpec spec_;
-  bool keeps_finished_;
+  struct Finished {
+    bool stay = false;        // with their blocks, until release()
+    std::uint32_t count = 0;  // that hold some
+    bool stall_step = false;  // the only running request waits for theirs
+  } finished_;
   KvBlocks blocks_;
   std::vector<Known> known_;
   std::vector<Slot> unused_;

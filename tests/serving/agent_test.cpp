@@ -1,4 +1,5 @@
 // Served requests against closed forms (reference in docs/models/serving.md), and what must hold of every run.
+#include "photonrail/workload/registry.hpp"
 #include "serving/served.hpp"
 
 #include <vector>
@@ -21,6 +22,30 @@ TEST(Serving, OneRequestTakesTheSumOfItsSteps) {
   EXPECT_EQ(r.itl.mean, kMs + 20 * kUs);
   EXPECT_EQ(r.tpot.mean, r.itl.mean);
   expect_books(r);
+}
+
+// A prompt whose blocks are those of prompts that wait for a slow link keeps what it has: it is not computed again and
+// again.
+TEST(Serving, APromptThatLacksBlocksOfKvOnItsWayWaitsForThem) {
+  EngineSpec engine = plain_engine(40);
+  engine.block_tokens = 1;
+  engine.token_budget = 8;
+  ServingSpec spec;
+  spec.pools = {pool(PoolRole::kPrefill, 1, 0, {kMs, {}, {}, {}}, engine),
+                pool(PoolRole::kDecode, 1, 1, {kMs, {}, {}, {}}, plain_engine())};
+  spec.requests.concurrency = 6;
+  spec.requests.count = 12;
+  spec.requests.input = tokens(24);
+  spec.requests.output = tokens(2);
+  spec.transfer.bytes_per_token = 1000.0;
+  const ServingResult r = served(spec, {1000.0});  // 24 s a prompt, whose three steps take 3 ms
+  EXPECT_EQ(r.finished, 12U);
+  EXPECT_LE(r.engines[0].steps, 12U * 4U);
+  EXPECT_LE(r.engines[0].preemptions, 12U);
+  expect_books(r);
+  const std::shared_ptr<const SchedulingPolicy> policy = SchedulerRegistry::builtin().make("shortest_first");
+  for (PoolSpec& each : spec.pools) each.engine.policy = policy;
+  EXPECT_LE(served(spec, {1000.0}).engines[0].steps, 12U * 4U);
 }
 
 // N clients of a step law a + b n. Every step has each of them once: TPOT = a + b N.

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <deque>
 #include <fstream>
 #include <vector>
 
@@ -94,6 +95,50 @@ TEST(ServingCircuits, OfAStaticSplitEveryTransferIsThatOfTheRecursion) {
       ASSERT_EQ(r.delivered, there) << "request " << r.number << " at " << per_s << "/s";
     }
   }
+}
+
+// Circuits in turn: the port stays until nothing waits for its destination, and goes on to the next one that has some.
+TEST(ServingCircuits, OfCircuitsInTurnEveryTransferIsThatOfTheRecursion) {
+  for (const double per_s : kRates) {
+    for (const double delay_ms : kDelaysMs) {
+      SCOPED_TRACE(std::to_string(per_s) + "/s, " + std::to_string(delay_ms) + " ms");
+      ServingSpec spec = one_to_eight(per_s, 300);
+      spec.transfer.order = TransferSpec::Order::kFair;  // all that waits is seen
+      const std::vector<ServedRequest> requests = in_order(over_rail(spec, "polling", delay_of(delay_ms)));
+      std::vector<std::deque<const ServedRequest*>> waits(1 + kDestinations);
+      std::uint32_t turn = 0;
+      Time now{};
+      for (std::size_t next = 0, served = 0; served < requests.size(); ++served) {
+        const auto come = [&] {
+          for (; next < requests.size() && requests[next].sent <= now; ++next)
+            waits[requests[next].decode_engine].push_back(&requests[next]);
+        };
+        come();
+        if (served == next) {
+          now = requests[next].sent;
+          come();
+        }
+        if (waits[turn].empty()) {
+          do turn = turn % kDestinations + 1;
+          while (waits[turn].empty());
+          const bool was_busy = now > requests[next - 1].sent;
+          now += delay_of(delay_ms) + Duration{was_busy ? 1 : 0};  // whether more comes is seen a picosecond later
+        }
+        now += kWire;
+        ASSERT_EQ(waits[turn].front()->delivered, now) << "request " << waits[turn].front()->number;
+        waits[turn].pop_front();
+      }
+    }
+  }
+}
+
+// x + (lambda x^2 + delay (N - rho)) / (2 (1 - rho)) of a server that goes round: where a queue is rarely empty.
+TEST(ServingCircuits, CircuitsInTurnHaveTheMeanOfTheClosedFormWhereQueuesAreLong) {
+  ServingSpec spec = one_to_eight(200.0, 40'000);
+  spec.transfer.order = TransferSpec::Order::kFair;
+  const double rho = 0.2 * kTransferMs;
+  const double mean = kTransferMs + (0.2 * kTransferMs * kTransferMs + 25.0 * (kDestinations - rho)) / (2.0 * (1.0 - rho));
+  EXPECT_NEAR(mean_ms(over_rail(spec, "polling", delay_of(25.0))) / mean, 1.0, 0.03);  // on demand there is no mean
 }
 
 // What the recursions give in the mean over `transfers` draws, in ms. The draws of one seed are the same for all delays.

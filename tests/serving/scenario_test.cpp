@@ -253,6 +253,16 @@ TEST(ServingScenario, SaysWhatIsWrong) {
   EXPECT_THAT(refusal(kRequests + R"(, "pools": [{"dp": 2, "scaling": {}}])"), HasSubstr("do not scale"));
   EXPECT_THAT(refusal(kRequests + R"(, "pools": [{"scaling": {"least": 6}}])"), HasSubstr("are all there always"));
   EXPECT_THAT(refusal(kRequests + R"(, "collectives": "flows")"), HasSubstr("has no traffic to show"));
+  const auto lengths = [](const std::string& input, const std::string& output) {
+    return refusal(R"("requests": {"concurrency": 4, "input": )" + input + R"(, "output": )" + output +
+                   R"(}, "pools": [{"role": "prefill", "servers": [0]}, {"role": "decode", "engine": {"blocks": 20}}],
+                   "engine": {"blocks": 10})");
+  };
+  EXPECT_EQ(lengths("160", "161"), "accepted");
+  EXPECT_THAT(lengths("161", "1"), HasSubstr("/requests/input: no request could ever be served: each has at least 161"));
+  EXPECT_THAT(lengths("160", "162"), HasSubstr("/workload/serving/requests/output: no request could ever be served"));
+  EXPECT_THAT(lengths(R"({"distribution": "uniform", "least": 161, "greatest": 900})", "5"), HasSubstr("at least 165"));
+  EXPECT_EQ(lengths(R"({"distribution": "log_normal", "median": 9000, "sigma": 0.1})", "5"), "accepted");
   EXPECT_THAT(refusal(kRequests + R"(, "engine": {"preemption": "swap"})"), HasSubstr("swaps, and no rate is given"));
   EXPECT_THAT(refusal(kRequests + R"(, "pools": [{"offload": {}}])"), HasSubstr("without effect"));
   EXPECT_THAT(
@@ -285,6 +295,48 @@ TEST(ServingScenario, ArrivalsThatTimeDoesNotHoldAreRefused) {
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), HasSubstr("more than 53 days"));
   }
+}
+
+// A server's KV has no circuit: the prompts that are computed stay, and no other one can.
+TEST(ServingScenario, KvThatCanNeverLeaveIsADeadlockThatNamesTheTransfer) {
+  std::string text = scenario_with(
+      R"("requests": {"concurrency": 3, "input": {"distribution": "uniform", "least": 1, "greatest": 60}, "output": 7,
+                      "count": 40}, )" +
+          kLaw +
+          R"(, "pools": [{"role": "prefill", "servers": [0], "tp": 2}, {"role": "decode", "tp": 2}],
+             "engine": {"blocks": 40, "block_tokens": 1, "token_budget": 8, "prefix_caching": false})",
+      "2");
+  text.replace(text.find(R"({"kind": "electrical"})"), 22, R"({"kind": "optical", "switch": {"reconfiguration_us": 1}})");
+  text.back() = ',';
+  text += R"("controller": {"name": "static", "circuits": []}})";
+  try {
+    static_cast<void>(simulate(parse_scenario(text, ".")));
+    FAIL() << "it ended";
+  } catch (const DeadlockError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("waits for a circuit from rank 0 to rank 2"));
+    EXPECT_THAT(error.what(), HasSubstr("(kv_transfer)"));
+    EXPECT_THAT(error.what(), HasSubstr("engine 0 of pool \"prefill\" has"));
+  }
+}
+
+TEST(ServingScenario, AHorizonSaysWhatWasLeftAndWhenTheLastOfItEnded) {
+  const RunResult result =
+      simulate(parse_scenario(scenario_with(kRequests + ", " + kLaw + R"(, "horizon_ms": 7)", "1"), "."));
+  EXPECT_EQ(result.serving->makespan, Duration{11'000'000'000});  // the step began before: 1 ms + 2 x 500 x 10 us
+  ASSERT_FALSE(result.warnings.empty());
+  EXPECT_THAT(result.warnings.back(), HasSubstr("4 requests did not end by the horizon of 0.007000 s"));
+  EXPECT_THAT(result.warnings.back(), HasSubstr("ended at 0.011000 s"));
+}
+
+TEST(ServingScenario, ATraceWithoutARequestThatFitsIsRefused) {
+  const Folder folder;
+  const std::string file = (folder.path() / "trace.csv").string();
+  const auto trace = [&](const std::string& rows) {
+    std::ofstream(file) << "arrival_ms,input_tokens,output_tokens\n" << rows;
+    return refusal(R"("requests": {"trace": ")" + file + R"("}, "engine": {"blocks": 10})");
+  };
+  EXPECT_EQ(trace("0,1000,2\n5,10,2\n"), "accepted");
+  EXPECT_THAT(trace("0,1000,2\n5,160,2\n"), HasSubstr("/requests/trace: has no request that could ever be served"));
 }
 
 TEST(ServingScenario, ATraceSaysWhichLineIsWrong) {

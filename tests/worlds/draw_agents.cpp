@@ -45,6 +45,7 @@ constexpr Option kServed[] = {
     {"first token", "/transfer", "first_token", R"(["decode", "prefill", "prefill"])", 2},
     {"slo", "", "slo", R"([{"ttft_us": 100}, {"tpot_us": 20}, {"ttft_ms": 1, "tpot_us": 30}])", 3},
     {"horizon", "", "horizon_us", "[1, 300, 100000]", 10},
+    {"request_host", "", "request_host_us", "[1, 300]", 12},
     {"collectives", "", "collectives", R"(["timed", "flows"])", 6},
     {"find rate", "", "find_rate", R"([{"within": 0.5, "most_runs": 2}])", 10, "slo"},
     {"share of slo", "/slo", "share", "[0.5, 1]", 4},
@@ -294,7 +295,7 @@ void draw_policy(Dice& dice, const Extent& extent, Json& controller) {
   for (int tries = 0; tries < 6 && !may_be_decided(controller, extent.ports); ++tries)
     controller = draw_controller(dice, extent);
   if (!may_be_decided(controller, extent.ports))
-    controller = {{"name", dice.pick<std::string>({"lru", "max_weight", "mixnet"})}};
+    controller = {{"name", dice.pick<std::string>({"lru", "max_weight", "mixnet", "polling"})}};
 }
 
 struct JobOfAgent {

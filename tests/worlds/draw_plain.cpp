@@ -57,7 +57,7 @@ Json draw_plain(Dice& dice) {
   Extent extent;
   Json scenario{{"cluster", draw_plain_cluster(dice, extent)}};
   const std::string policy = dice.pick<std::string>({"opus", "opus", "opus", "lru", "coalesce", "max_weight", "mixnet",
-                                                     "bvn", "solstice", "topoopt", "static_split", "oracle"});
+                                                     "bvn", "solstice", "polling", "topoopt", "static_split", "oracle"});
   scenario["controller"] = {{"name", policy}};
   scenario["workload"] = dice.one_in(3) ? draw_pipeline(dice, extent) : draw_all_ranks(dice, extent);
   if (scenario["workload"].contains("training")) scenario["placement"] = {{"order", {"tp", "pp"}}};

@@ -167,7 +167,7 @@ TEST(Worlds, HaveEveryPartOfTraining) {
 TEST(Worlds, HaveEveryPolicy) {
   std::set<std::string> wanted;
   for (const char* policy : {"static", "opus", "opus_artifact", "oracle", "coalesce", "static_split", "topoopt", "rotor",
-                             "max_weight", "mixnet", "bvn", "solstice", "harvest", "lru", "phases"}) {
+                             "max_weight", "mixnet", "bvn", "solstice", "harvest", "lru", "phases", "polling"}) {
     wanted.insert(std::string("/controller/name=") + policy);
   }
   EXPECT_THAT(words_of_worlds(wanted), ::testing::IsSupersetOf(wanted));

@@ -79,6 +79,19 @@ struct LatentCore {
   bool backward = false;
 };
 
+/// Attention of one new token of each sequence over its cache: the cache is read once. FLOPs = 4 batch heads cached
+/// head_dim. `latent`: of DeepSeek's dimensions (arXiv 2405.04434), where all heads read one latent of 512 numbers and a
+/// rotary key of 64; `kv_heads` and `head_dim` then mean nothing. FLOPs = 2 batch heads cached (576 + 512).
+struct DecodeAttention {
+  OperatorPrecision precision = OperatorPrecision::kBf16;  ///< of the cache
+  std::int64_t batch = 1;                                  ///< sequences
+  std::int64_t cached = 1;                                 ///< tokens of each
+  std::int64_t heads = 1;                                  ///< on this rank
+  std::int64_t kv_heads = 1;
+  std::int64_t head_dim = 128;
+  bool latent = false;
+};
+
 /// Norms, activations, residuals, rotary embedding, loss, embedding, casts, optimizer: bound by memory.
 struct MemoryBound {
   std::int64_t bytes = 0;    ///< read and written
@@ -88,7 +101,7 @@ struct MemoryBound {
   std::int64_t by_element = 0;
 };
 
-using Operator = std::variant<MatrixProduct, GroupedProduct, Attention, LatentCore, MemoryBound>;
+using Operator = std::variant<MatrixProduct, GroupedProduct, Attention, LatentCore, DecodeAttention, MemoryBound>;
 
 /// Says what a time rests on. kTable: a point that was measured. kInterpolated: between points. kExtrapolated: outside of
 /// the points, or from the table of something like it (a backward pass from the forward pass, another GPU's table, another

@@ -22,6 +22,8 @@ constexpr std::string_view kExpertColumns[] = {"gated", "hidden", "ffn", "top_k"
 constexpr std::string_view kTrainingColumns[] = {"backward", "head_dim", "window",  "kv_heads",
                                                  "heads",    "batch",    "sequence"};
 constexpr std::string_view kTrainingLatentColumns[] = {"backward", "heads", "batch", "sequence"};
+constexpr std::string_view kDecodeColumns[] = {"head_dim", "kv_heads", "heads", "batch", "cached"};
+constexpr std::string_view kDecodeLatentColumns[] = {"heads", "batch", "cached"};
 constexpr double kMaxSize = 1073741824.0;  // 2^30: products of three sizes stay exact enough, of two in range
 // Beyond these are no kernels and no GPUs, but ratios that a number cannot hold.
 constexpr double kShortest = 1e-6;  // microseconds
@@ -167,8 +169,10 @@ void check_size(double size, std::string_view column, const Lines& lines) {
 }  // namespace
 
 std::string_view to_string(Kind kind) {
-  constexpr std::string_view kNames[] = {"products", "attention",          "latent_attention",
-                                         "experts",  "training_attention", "training_latent_attention"};
+  constexpr std::string_view kNames[] = {"products",           "attention",
+                                         "latent_attention",   "experts",
+                                         "training_attention", "training_latent_attention",
+                                         "decode_attention",   "decode_latent_attention"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -186,6 +190,10 @@ std::span<const std::string_view> columns(Kind kind) {
       return kTrainingColumns;
     case Kind::kTrainingLatent:
       return kTrainingLatentColumns;
+    case Kind::kDecode:
+      return kDecodeColumns;
+    case Kind::kDecodeLatent:
+      return kDecodeLatentColumns;
   }
   return {};
 }

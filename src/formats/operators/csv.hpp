@@ -9,9 +9,19 @@
 
 namespace photonrail::formats::operators {
 
-enum class Kind : unsigned char { kProducts, kAttention, kLatentAttention, kExperts, kTrainingAttention, kTrainingLatent };
+enum class Kind : unsigned char {
+  kProducts,
+  kAttention,
+  kLatentAttention,
+  kExperts,
+  kTrainingAttention,
+  kTrainingLatent,
+  kDecode,
+  kDecodeLatent
+};
 inline constexpr Kind kKinds[] = {Kind::kProducts, Kind::kAttention,         Kind::kLatentAttention,
-                                  Kind::kExperts,  Kind::kTrainingAttention, Kind::kTrainingLatent};
+                                  Kind::kExperts,  Kind::kTrainingAttention, Kind::kTrainingLatent,
+                                  Kind::kDecode,   Kind::kDecodeLatent};
 [[nodiscard]] std::string_view to_string(Kind kind);
 /// Its columns before the time, in the order in which rows have them.
 [[nodiscard]] std::span<const std::string_view> columns(Kind kind);

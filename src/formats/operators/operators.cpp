@@ -127,6 +127,21 @@ void attention_errors(const OperatorTables& tables, OperatorPrecision precision,
   }
 }
 
+void decode_errors(const OperatorTables& tables, OperatorPrecision precision, bool large,
+                   std::vector<OperatorTableError>& into) {
+  constexpr const char* kAxes[] = {"cached", "batch", "heads"};
+  for (const bool latent : {false, true}) {
+    const auto* table = tables.decode_attention(precision, latent);
+    if (table == nullptr) continue;
+    Errors errors(large);
+    for (const auto& part : table->parts()) {
+      errors.add("point", part.grid.leave_one_out(), {0});
+      for (std::size_t axis = 0; axis < 3; ++axis) errors.add(kAxes[axis], part.grid.leave_line_out(axis), {0});
+    }
+    errors.finish(latent ? "decode_latent_attention" : "decode_attention", precision, into);
+  }
+}
+
 void expert_errors(const OperatorTables& tables, OperatorPrecision precision, bool large,
                    std::vector<OperatorTableError>& into) {
   const auto* table = tables.grouped_products(precision);
@@ -191,6 +206,7 @@ std::vector<OperatorTableError> operator_table_errors(std::string_view gpu, bool
   for (const OperatorPrecision precision : kPrecisions) {
     product_errors(*tables, precision, large, result);
     attention_errors(*tables, precision, large, result);
+    decode_errors(*tables, precision, large, result);
     expert_errors(*tables, precision, large, result);
   }
   std::stable_sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.kind > b.kind; });

@@ -100,6 +100,18 @@ workload::Measured<LatentCore> FileReader::training_latent_attention(OperatorPre
   });
 }
 
+workload::Measured<DecodeAttention> FileReader::decode_attention(OperatorPrecision precision, bool latent) const {
+  const Kind kind = latent ? Kind::kDecodeLatent : Kind::kDecode;
+  return rows_of<DecodeAttention>(read_table(gpu_, kind, precision, folder_), [&](auto row) {
+    DecodeAttention op{precision, whole(row[row.size() - 3]), whole(row[row.size() - 2]), whole(row[row.size() - 4])};
+    op.latent = latent;
+    if (latent) return op;
+    op.head_dim = whole(row[0]);
+    op.kv_heads = whole(row[1]);
+    return op;
+  });
+}
+
 // Balanced routing: a rank has tokens x top_k / ep pairs, and experts / ep experts of ffn / tp.
 workload::Measured<GroupedProduct> FileReader::grouped_products(OperatorPrecision precision) const {
   return rows_of<GroupedProduct>(read_table(gpu_, Kind::kExperts, precision, folder_), [&](auto row) {

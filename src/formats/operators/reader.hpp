@@ -19,6 +19,8 @@ class FileReader final : public workload::OperatorTableReader {
   [[nodiscard]] workload::Measured<LatentCore> latent_attention(OperatorPrecision precision) const override;
   [[nodiscard]] workload::Measured<Attention> training_attention(OperatorPrecision precision) const override;
   [[nodiscard]] workload::Measured<LatentCore> training_latent_attention(OperatorPrecision precision) const override;
+  [[nodiscard]] workload::Measured<DecodeAttention> decode_attention(OperatorPrecision precision,
+                                                                     bool latent) const override;
   [[nodiscard]] workload::Measured<GroupedProduct> grouped_products(OperatorPrecision precision) const override;
 
  private:

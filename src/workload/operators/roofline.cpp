@@ -25,6 +25,8 @@ double element_bytes(OperatorPrecision precision) {
 }
 
 constexpr double kBf16Bytes = 2.0;
+constexpr double kLatentNumbers = 512.0;  // of DeepSeek's latent, a token; beside it is the key that is rotated
+constexpr double kRotatedNumbers = 64.0;
 
 /// Pairs of a query and a key that count, of one sequence: a window hides what is further back, the mask what is ahead.
 double score_pairs(std::int64_t queries, std::int64_t keys, std::int64_t window, bool causal) {
@@ -51,6 +53,10 @@ struct Flops {
   double operator()(const LatentCore& a) const {
     const double pairs = static_cast<double>(a.batch * a.heads) * score_pairs(a.queries, a.keys, 0, a.causal);
     return (a.backward ? 2.5 : 1.0) * 2.0 * pairs * static_cast<double>(a.query_dim + a.value_dim);
+  }
+  double operator()(const DecodeAttention& a) const {
+    const double pairs = static_cast<double>(a.batch * a.heads) * static_cast<double>(a.cached);
+    return 2.0 * pairs * (a.latent ? 2.0 * kLatentNumbers + kRotatedNumbers : 2.0 * static_cast<double>(a.head_dim));
   }
   double operator()(const MemoryBound&) const { return 0.0; }
 };
@@ -83,6 +89,10 @@ struct Traffic {
     const double keys = batch_heads * static_cast<double>(a.keys) * static_cast<double>(a.query_dim + a.value_dim);
     return kBf16Bytes * (a.backward ? 2.0 : 1.0) * (queries + keys);
   }
+  double operator()(const DecodeAttention& a) const {
+    const double each = a.latent ? kLatentNumbers + kRotatedNumbers : 2.0 * static_cast<double>(a.kv_heads * a.head_dim);
+    return element_bytes(a.precision) * static_cast<double>(a.batch * a.cached) * each;
+  }
   double operator()(const MemoryBound& b) const { return static_cast<double>(b.bytes); }
 };
 
@@ -104,6 +114,9 @@ struct Positive {
   }
   bool operator()(const LatentCore& a) const {
     return a.batch > 0 && a.queries > 0 && a.keys > 0 && a.heads > 0 && a.query_dim > 0 && a.value_dim > 0;
+  }
+  bool operator()(const DecodeAttention& a) const {
+    return a.batch > 0 && a.cached > 0 && a.heads > 0 && a.kv_heads > 0 && a.head_dim > 0;
   }
   bool operator()(const MemoryBound& b) const { return b.by_element >= 0 && b.bytes >= b.by_element && b.kernels >= 0; }
 };
@@ -189,6 +202,10 @@ RooflineParts roofline_parts(const MatrixProduct& op, const OperatorRoofline& on
 RooflineParts roofline_parts(const GroupedProduct& op, const OperatorRoofline& on) { return parts_of(op, on); }
 RooflineParts roofline_parts(const Attention& op, const OperatorRoofline& on) { return parts_of(op, on); }
 RooflineParts roofline_parts(const LatentCore& op, const OperatorRoofline& on) { return parts_of(op, on); }
+// The products of decoding are of bf16, whatever holds the cache.
+RooflineParts roofline_parts(const DecodeAttention& op, const OperatorRoofline& on) {
+  return {Flops{}(op) / on.tflops(OperatorPrecision::kBf16), Traffic{}(op)*1000.0 / on.memory_gb_per_s};
+}
 
 }  // namespace workload
 

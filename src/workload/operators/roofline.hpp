@@ -19,5 +19,6 @@ struct RooflineParts {
 [[nodiscard]] RooflineParts roofline_parts(const GroupedProduct& op, const OperatorRoofline& on);
 [[nodiscard]] RooflineParts roofline_parts(const Attention& op, const OperatorRoofline& on);
 [[nodiscard]] RooflineParts roofline_parts(const LatentCore& op, const OperatorRoofline& on);
+[[nodiscard]] RooflineParts roofline_parts(const DecodeAttention& op, const OperatorRoofline& on);
 
 }  // namespace photonrail::workload

@@ -48,6 +48,11 @@ const LatentTable* OperatorTables::latent_attention(OperatorPrecision precision)
         return LatentTable(rows, training, device_);
       });
 }
+const DecodeTable* OperatorTables::decode_attention(OperatorPrecision precision, bool latent) const {
+  return loaded(
+      latent ? decode_latent_ : decode_attention_, precision, [&] { return reader_->decode_attention(precision, latent); },
+      [&](const auto& rows) { return DecodeTable(rows, device_); });
+}
 const GroupedTable* OperatorTables::grouped_products(OperatorPrecision precision) const {
   return loaded(
       grouped_products_, precision, [&] { return reader_->grouped_products(precision); },
@@ -91,6 +96,8 @@ std::optional<OperatorTime> OperatorTables::time(const Operator& op, const Opera
     const OperatorPrecision precision = attention_precision(on.available(core->precision));
     return ask(latent_attention(precision), *core, precision);
   }
+  if (const auto* decode = std::get_if<DecodeAttention>(&op))
+    return ask(decode_attention(decode->precision, decode->latent), *decode, decode->precision);
   return std::nullopt;
 }
 

@@ -3,6 +3,7 @@
 
 #include "photonrail/workload/operators.hpp"
 #include "workload/operators/attention_table.hpp"
+#include "workload/operators/decode_table.hpp"
 #include "workload/operators/grouped_table.hpp"
 #include "workload/operators/product_table.hpp"
 
@@ -24,6 +25,8 @@ class OperatorTableReader {
   /// Forward and backward passes as training runs them.
   [[nodiscard]] virtual Measured<Attention> training_attention(OperatorPrecision precision) const = 0;
   [[nodiscard]] virtual Measured<LatentCore> training_latent_attention(OperatorPrecision precision) const = 0;
+  /// `precision`: of the cache.
+  [[nodiscard]] virtual Measured<DecodeAttention> decode_attention(OperatorPrecision precision, bool latent) const = 0;
   [[nodiscard]] virtual Measured<GroupedProduct> grouped_products(OperatorPrecision precision) const = 0;
 };
 
@@ -40,6 +43,7 @@ class OperatorTables {
   [[nodiscard]] const ProductTable* products(OperatorPrecision precision) const;
   [[nodiscard]] const AttentionTable* attention(OperatorPrecision precision) const;
   [[nodiscard]] const LatentTable* latent_attention(OperatorPrecision precision) const;
+  [[nodiscard]] const DecodeTable* decode_attention(OperatorPrecision precision, bool latent) const;
   [[nodiscard]] const GroupedTable* grouped_products(OperatorPrecision precision) const;
 
  private:
@@ -65,6 +69,8 @@ class OperatorTables {
   mutable Slots<ProductTable> products_;
   mutable Slots<AttentionTable> attention_;
   mutable Slots<LatentTable> latent_attention_;
+  mutable Slots<DecodeTable> decode_attention_;
+  mutable Slots<DecodeTable> decode_latent_;
   mutable Slots<GroupedTable> grouped_products_;
 };
 

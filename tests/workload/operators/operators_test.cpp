@@ -24,6 +24,8 @@ class Literal final : public workload::OperatorTableReader {
   Measured<LatentCore> latent;
   Measured<Attention> training;
   Measured<LatentCore> training_latent;
+  Measured<DecodeAttention> decode;
+  Measured<DecodeAttention> decode_latent;
   Measured<GroupedProduct> grouped;
 
   Measured<MatrixProduct> products(OperatorPrecision p) const override { return of(p, product); }
@@ -31,6 +33,9 @@ class Literal final : public workload::OperatorTableReader {
   Measured<LatentCore> latent_attention(OperatorPrecision p) const override { return of(p, latent); }
   Measured<Attention> training_attention(OperatorPrecision p) const override { return of(p, training); }
   Measured<LatentCore> training_latent_attention(OperatorPrecision p) const override { return of(p, training_latent); }
+  Measured<DecodeAttention> decode_attention(OperatorPrecision p, bool latent) const override {
+    return of(p, latent ? decode_latent : decode);
+  }
   Measured<GroupedProduct> grouped_products(OperatorPrecision p) const override { return of(p, grouped); }
 
  private:
@@ -49,6 +54,37 @@ OperatorTimes times(const Literal& rows, workload::WaveTiles tiles = {}, bool bo
 
 MatrixProduct product(std::int64_t m, std::int64_t n, std::int64_t k) { return {OperatorPrecision::kBf16, m, n, k}; }
 double microseconds(OperatorTime t) { return static_cast<double>(t.time.count()) / 1e6; }
+
+DecodeAttention decode(std::int64_t batch, std::int64_t cached, bool latent = false) {
+  return {OperatorPrecision::kBf16, batch, cached, 8, 2, 128, latent};
+}
+
+TEST(OperatorsOfDecoding, TimesAreTheRowsAndBetweenThem) {
+  Literal rows;
+  // Caches of 2 x 2 x 128 x 2 bytes a token: 1,024 B. 1,000 tokens of 4 sequences are 4.096 us at 1e6 B a microsecond.
+  for (const std::int64_t cached : {100, 10'000}) {
+    rows.decode.emplace_back(decode(4, cached), 2.0 * (1e-3 * 4.096 * static_cast<double>(cached) + 1.0));
+    rows.decode_latent.emplace_back(decode(4, cached, true), 50.0);
+  }
+  const OperatorTimes t = times(rows);
+  EXPECT_NEAR(microseconds(t.time(decode(4, 100))), 2.0 * 1.4096, 1e-4);
+  EXPECT_EQ(t.time(decode(4, 100)).source, OperatorSource::kTable);
+  const OperatorTime between = t.time(decode(4, 1000));
+  EXPECT_EQ(between.source, OperatorSource::kInterpolated);
+  EXPECT_GT(microseconds(between), 2.9);
+  EXPECT_LT(microseconds(between), 82.0);
+  DecodeAttention wide = decode(4, 100);
+  wide.head_dim = 256;
+  EXPECT_EQ(t.time(wide).source, OperatorSource::kExtrapolated);
+  EXPECT_NEAR(microseconds(t.time(decode(4, 10'000, true))), 50.0, 1e-3);
+  EXPECT_EQ(OperatorTimes(kDevice).time(decode(4, 100)).source, OperatorSource::kRoofline);
+  // 4 x 8 heads x 1,000 x 4 x 128 FLOPs, or 4 x 1,000 x 1,024 B.
+  EXPECT_DOUBLE_EQ(operator_flops(decode(4, 1000)), 16'384'000.0);
+  EXPECT_DOUBLE_EQ(operator_bytes(decode(4, 1000)), 4'096'000.0);
+  EXPECT_DOUBLE_EQ(operator_bytes(decode(4, 1000, true)), 4.0 * 1000 * 576 * 2);
+  DecodeAttention none = decode(4, 0);
+  EXPECT_THROW(static_cast<void>(t.time(none)), ConfigError);
+}
 
 TEST(OperatorRooflines, AProductTakesItsFlopsOrItsBytes) {
   const OperatorTimes t{kDevice};

@@ -1,0 +1,58 @@
+#include "workload/operators/decode_table.hpp"
+
+#include "workload/operators/roofline.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <tuple>
+#include <utility>
+
+namespace photonrail::workload {
+
+namespace {
+
+bool is_grouped(const DecodeAttention& op) { return op.kv_heads != op.heads; }
+
+GridPosition place_of(const DecodeAttention& op) {
+  return {op.cached, op.batch, op.heads, is_grouped(op) ? op.kv_heads : 1};
+}
+
+}  // namespace
+
+DecodeTable::DecodeTable(const Measured<DecodeAttention>& rows, const OperatorRoofline& device)
+    : smallest_(rows.front().second * 1e6) {
+  for (const auto& row : rows) smallest_ = std::min(smallest_, row.second * 1e6);
+  using Key = std::pair<std::int64_t, bool>;
+  std::vector<std::pair<Key, GridPoint>> points;
+  for (const auto& [op, microseconds] : rows) {
+    const double base = roofline_parts(op, device).longest() + smallest_;
+    points.push_back(
+        {{op.head_dim, is_grouped(op)}, {place_of(op), static_cast<float>(std::log(microseconds * 1e6 / base))}});
+  }
+  std::stable_sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<GridPoint> of_part;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    of_part.push_back(points[i].second);
+    if (i + 1 < points.size() && points[i + 1].first == points[i].first) continue;
+    parts_.push_back({points[i].first.first, points[i].first.second, RatioGrid(of_part)});
+    of_part.clear();
+  }
+}
+
+DecodeTable::Answer DecodeTable::time(const DecodeAttention& op, const OperatorRoofline& on) const {
+  const auto far = [&](const Part& part) {
+    const double width = std::log(static_cast<double>(part.head_dim) / static_cast<double>(op.head_dim));
+    return std::tuple{std::abs(width), part.grouped != is_grouped(op)};
+  };
+  const Part& part =
+      *std::min_element(parts_.begin(), parts_.end(), [&](const Part& a, const Part& b) { return far(a) < far(b); });
+  GridPosition at = place_of(op);
+  if (!part.grouped) at.back() = 1;
+  const RatioGrid::Found found = part.grid.at(at);
+  const bool measured = part.head_dim == op.head_dim && part.grouped == is_grouped(op);
+  return {(roofline_parts(op, on).longest() + smallest_) * std::exp(found.log_ratio),
+          measured ? found.source : OperatorSource::kExtrapolated};
+}
+
+}  // namespace photonrail::workload

@@ -462,7 +462,10 @@ Workload read_serving(const JsonReader& section, const std::filesystem::path& di
   fields::read_open(reader, kServingSection, &file, &context);
   const auto times = reader.optional("times");
   std::vector<JsonReader> entries;
-  if (const auto pools = reader.optional("pools")) entries = pools->elements();
+  if (const auto pools = reader.optional("pools")) {
+    entries = pools->elements();
+    if (entries.empty()) pools->fail("names no pool", "remove it: all servers are then one mixed pool");
+  }
   if (file.pools.empty()) file.pools.emplace_back();
   for (std::size_t p = 0; p < file.pools.size(); ++p) {
     ServedPool& pool = file.pools[p];

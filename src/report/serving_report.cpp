@@ -240,8 +240,10 @@ std::string serving_text(const ServingResult& result) {
   }
   if (result.transfers > 0) {
     text += "  " + core::counted(result.transfers, "KV transfer") + ", " +
-            to_text(Bytes{static_cast<std::int64_t>(result.transfer_bytes)}) + ": mean " + to_text(result.transfer.mean) +
-            ", p99 " + to_text(result.transfer.p99) + "\n";
+            to_text(Bytes{static_cast<std::int64_t>(result.transfer_bytes)});
+    if (result.transfer.count > 0)
+      text += ": mean " + to_text(result.transfer.mean) + ", p99 " + to_text(result.transfer.p99);
+    text += "\n";
   }
   return text;
 }

@@ -308,6 +308,14 @@ bool ServingAgent::finished() const {
   return progress_.over || (!source_.next() && state_.metrics.ended() == source_.taken());
 }
 
+std::size_t ServingAgent::whose_kv_goes(std::uint32_t engine) const {
+  const std::vector<std::uint32_t> numbers = state_.requests.all_placed();
+  return static_cast<std::size_t>(std::count_if(numbers.begin(), numbers.end(), [&](std::uint32_t number) {
+    const LiveRequest& live = state_.requests[number];
+    return live.computed && !live.delivered && live.times.prefill_engine == engine;
+  }));
+}
+
 std::vector<std::string> ServingAgent::waiting() const {
   std::vector<std::string> lines;
   for (std::size_t e = 0; e < state_.engines.size(); ++e) {
@@ -317,7 +325,8 @@ std::vector<std::string> ServingAgent::waiting() const {
     lines.push_back("engine " + std::to_string(e) + " of pool \"" + engine.pool().name + "\" has " +
                     std::to_string(engine.requests()) + " requests, of which " + std::to_string(engine.kv.inbound.size()) +
                     " wait for blocks (" + std::to_string(blocks.free()) + " of " + std::to_string(blocks.total()) +
-                    " are free) and " + std::to_string(engine.kv.outbox.size()) + " for their KV to go");
+                    " are free) and " + std::to_string(whose_kv_goes(static_cast<std::uint32_t>(e))) +
+                    " for their KV to go");
   }
   if (!stranded_.empty() || handover_.stranded() > 0) {
     lines.push_back(std::to_string(stranded_.size() + handover_.stranded()) +

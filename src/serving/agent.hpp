@@ -45,6 +45,7 @@ class ServingAgent : public WorkloadAgent {
   void prompt_done(std::uint32_t number, WorkSink& sink);
   void complete(std::uint32_t number, Duration longest_gap);
   void drop(std::uint32_t number);
+  [[nodiscard]] std::size_t whose_kv_goes(std::uint32_t engine) const;
 
   const ServingSpec spec_;
   Source source_;

@@ -231,6 +231,7 @@ TEST(ServingScenario, AnEngineWithMuchMemoryTakesNone) {
 TEST(ServingScenario, SaysWhatIsWrong) {
   EXPECT_THAT(refusal(kLaw), HasSubstr("/workload/serving"));
   EXPECT_THAT(refusal(R"("requests": {"input": 5, "output": 5})"), HasSubstr("\"concurrency\" or \"trace\""));
+  EXPECT_THAT(refusal(kRequests + R"(, "pools": [])"), HasSubstr("/workload/serving/pools: names no pool"));
   EXPECT_THAT(refusal(kRequests + R"(, "pools": [{"tp": 3}])"), HasSubstr("tp 3 does not divide the 2 GPUs of a server"));
   EXPECT_THAT(refusal(kRequests + R"(, "pools": [{"role": "decode"}])"), HasSubstr("one needs the other"));
   EXPECT_THAT(refusal(kRequests + R"(, "pools": [{"servers": [0, 1, 2]}, {"name": "b"}])"), HasSubstr("has no GPUs"));
@@ -315,7 +316,8 @@ TEST(ServingScenario, KvThatCanNeverLeaveIsADeadlockThatNamesTheTransfer) {
   } catch (const DeadlockError& error) {
     EXPECT_THAT(error.what(), HasSubstr("waits for a circuit from rank 0 to rank 2"));
     EXPECT_THAT(error.what(), HasSubstr("(kv_transfer)"));
-    EXPECT_THAT(error.what(), HasSubstr("engine 0 of pool \"prefill\" has"));
+    EXPECT_THAT(error.what(), HasSubstr("engine 0 of pool \"prefill\" has 3 requests"));
+    EXPECT_THAT(error.what(), HasSubstr("and 2 for their KV to go"));
   }
 }
 

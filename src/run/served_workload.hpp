@@ -10,6 +10,10 @@
 #include <utility>
 #include <vector>
 
+namespace photonrail {
+struct JobSpec;
+}
+
 namespace photonrail::run {
 
 class ServedWorkload final : public Workload {

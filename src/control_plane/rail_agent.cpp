@@ -173,6 +173,8 @@ void RailAgent::decide(std::uint64_t) {
   wakes_.decide_scheduled = false;
   if (is_down() || ports_.foreign() || !is_running()) return;
   const bool drained = rail_.drains();
+  const CriticalPathTag heard = around_.board.cause_of_counted(id_);
+  if (cause_.at == heard.at) cause_ = later_of(cause_, heard);
   const SharedView shared = around_.views.shared_view(id_);
   if (fabric::MeshAdmission* mesh = rail_.mesh())
     mesh->set_claims(claims_of(around_.board, id_, needs_.by_pair() || rail_.forwards()));

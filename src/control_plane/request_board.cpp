@@ -216,8 +216,10 @@ void RequestBoard::count_request(Request& request, RankId from) {
   } else {
     rail.partial.update(view);
   }
-  const std::uint32_t reconfigurations = run_.operations[request.op].cause.reconfigurations();
-  listener_.requests_changed(request.rail, {run_.engine.now(), reconfigurations});
+  if (rail.counted_at != run_.engine.now()) rail.counted.clear();
+  rail.counted_at = run_.engine.now();
+  rail.counted.emplace_back(view.id.value, request.serial);
+  listener_.requests_changed(request.rail, {run_.engine.now(), 0});  // cause_of_counted() has the rest
 }
 
 // In a folded run an order that the programs do not determine is reported, because ranks might differ in it.
@@ -283,6 +285,19 @@ void RequestBoard::show_as_blocked(Request& request) {
   if (rail.complete.by_port() != nullptr && request.view.all_asked()) rail.complete.by_port()->change(request.view);
   rail.blocked.push_back({request.view.id.value, request.pairs.empty() ? ServerPair{} : request.pairs.oldest().pair});
   arm(request, run_.engine.now());
+}
+
+// A rank may ask ahead of its arrival, and what its operation waited for last is known when the instant is over.
+execution::CriticalPathTag RequestBoard::cause_of_counted(RailId id) const {
+  const RailRequests& rail = rails_[id.index()];
+  execution::CriticalPathTag cause{run_.engine.now(), 0};
+  if (rail.counted_at != cause.at) return cause;
+  for (const auto& [slot, serial] : rail.counted) {
+    const Request& request = requests_[slot];
+    if (!request.open || request.serial != serial) continue;  // its round has opened and has said what it waited for
+    cause.reconfigurations = std::max(cause.reconfigurations, run_.operations[request.op].cause.reconfigurations());
+  }
+  return cause;
 }
 
 void RequestBoard::block(OpId id, std::uint32_t round) {

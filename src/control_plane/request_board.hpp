@@ -15,6 +15,7 @@
 #include <deque>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace photonrail::control_plane {
@@ -105,6 +106,9 @@ class RequestBoard : private RequestListener {
   /// False: they were already.
   bool use_one_order();
 
+  /// Returns what the operations whose requests the rail heard in this instant waited for last.
+  [[nodiscard]] execution::CriticalPathTag cause_of_counted(RailId rail) const;
+
   /// Lists the pairs that wait one by one in the views of their requests, for a controller that reads them.
   void list_pairs(RailId rail, bool read);
   /// Requests that every member has sent, and those that some members have sent.
@@ -124,8 +128,10 @@ class RequestBoard : private RequestListener {
   struct RailRequests {
     RequestList complete;
     RequestList partial;
-    std::vector<BlockedRequest> blocked;  // whether or not every member's request is here
-    std::vector<std::uint32_t> stale;     // slots of requests whose views lack changes
+    std::vector<BlockedRequest> blocked;                           // whether or not every member's request is here
+    Time counted_at{Duration{-1}};                                 // when a request was heard last
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> counted;  // slots and serials of those heard then
+    std::vector<std::uint32_t> stale;                              // slots of requests whose views lack changes
   };
 
   void open_requests(execution::OpId op, std::uint32_t round);

@@ -146,9 +146,13 @@ void RoundService::withdraw(Round& round) {
 void RoundService::open(OpId id, Round& round, std::optional<Duration> idle) {
   Operation& op = run_.operations[id];
   round.waiting = false;
+  if (idle) {  // of all rails before one of them hears of it: they come in no order that is the same of a folded run
+    for (const HeldLink& link : round.links) {
+      if (link.way.crossing) op.cause.extend(plane_.agent(link.way.crossing->rail).lit_cause());
+    }
+  }
   plane_.board().serve(id, round.index, [&](const Request& request) {
     RailAgent& agent = plane_.agent(request.rail);
-    if (idle) op.cause.extend(agent.lit_cause());
     const std::span<const ServerPair> pairs = request.pairs.pairs();
     for (std::size_t p = 0; p < pairs.size() && !request.pairs.bytes().empty(); ++p) {
       agent.count_traffic(op.key.iteration, pairs[p], request.pairs.bytes()[p]);

@@ -142,13 +142,13 @@ void Executor::arrive(RankId id, TaskId task, CriticalPathTag cause) {
   if (options_.slack != nullptr) set_due(op, id, task);
   run_.observers.operation(op, member, OperationEvent::State::kArrived, run_.engine.now());
   request(op_id, member);
-  // A buffered send is over for its sender when its bytes are in the buffer, which is now; the operation goes on without
-  // it.
+  // A buffered send is over for its sender when its bytes are in the buffer, which is now and whatever the receiver waited
+  // for; the operation goes on without it.
   if (t.kind == TaskKind::kSend && t.size() <= options_.spec.buffered_send) {
     op.arrival.finish_sender();
     // For the sender, whenever the receive comes.
     if (op.crosses && order_.records()) starter_.record_in_turn(id, task);
-    complete_at_once(id, {task, op.cause.latest()});
+    complete_at_once(id, {task, {run_.engine.now(), cause.reconfigurations}});
   }
   if (op.complete()) run_.operations.record_last_arrival(op_id, member);
   // An operation that is ready already starts, or has started, without this member (StragglAR).

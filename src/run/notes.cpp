@@ -335,6 +335,9 @@ Chosen chosen(const RunResult& result) {
   return of;
 }
 
+// Failures at given times. Servers that stop are among those of rails.
+bool has_failures(const ClusterSpec& cluster) { return !cluster.rail.faults.empty() || !cluster.scale_up.faults.empty(); }
+
 // What electrical rails have that circuits do not. Where it is nothing of this, the order of messages is what is left.
 std::string what_slows(const RunResult& electrical, const RunResult& optical) {
   const RailSpec& rail = electrical.cluster.rail;
@@ -349,6 +352,8 @@ std::string what_slows(const RunResult& electrical, const RunResult& optical) {
   if (!there.every_send && here.every_send)
     reasons.emplace_back(
         R"(its collectives are streams, and here every send is simulated ("fidelity": "exact" compares them))");
+  if (has_failures(electrical.cluster) || has_failures(optical.cluster))
+    reasons.emplace_back("failures at given times strike other messages there");
   if (reasons.empty()) reasons.emplace_back("messages that overlap share a port there, where circuits let one go first");
   return joined(reasons, ", and ");
 }

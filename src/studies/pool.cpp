@@ -60,6 +60,44 @@ class Lease {
   const PendingPoint& job_;
 };
 
+/// Keeps results one at a time, and none after the first error.
+class Keeper {
+ public:
+  [[nodiscard]] bool failed() const { return failed_; }
+
+  /// An error of `keep` is noted before another thread can have its turn.
+  void take(const std::function<void()>& keep) {
+    const std::lock_guard lock(mutex_);
+    if (failed_) return;
+    try {
+      keep();
+    } catch (const Stopped&) {
+    } catch (...) {
+      note_error();
+    }
+  }
+
+  /// Of the exception in hand, where the work itself failed.
+  void fail() {
+    const std::lock_guard lock(mutex_);
+    note_error();
+  }
+
+  void rethrow() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  void note_error() {
+    if (!first_) first_ = std::current_exception();
+    failed_ = true;
+  }
+
+  std::mutex mutex_;
+  std::exception_ptr first_;
+  std::atomic<bool> failed_{false};  // is read without the mutex too
+};
+
 }  // namespace
 
 void Pool::run(std::vector<PendingPoint> points,
@@ -70,25 +108,19 @@ void Pool::run(std::vector<PendingPoint> points,
   const std::size_t wanted = threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
   const std::size_t count = std::min(wanted, points.size());
   Queue queue(std::move(points), memory_bytes);
-  std::atomic<bool> failed{false};
-  std::exception_ptr first;
-  std::mutex keeping;  // of `first` too
-  const Stop stopped = [&] { return failed || stop(); };
+  Keeper keeper;
+  const Stop stopped = [&] { return keeper.failed() || stop(); };
   const auto take_turns = [&] {
     try {
       while (const PendingPoint* job = queue.take(stopped)) {
         const Lease lease(queue, *job);
         try {
-          const std::function<void()> keep = work(job->point, stopped);
-          const std::lock_guard lock(keeping);
-          if (!failed) keep();
+          keeper.take(work(job->point, stopped));
         } catch (const Stopped&) {
         }
       }
     } catch (...) {
-      const std::lock_guard lock(keeping);
-      if (!first) first = std::current_exception();
-      failed = true;
+      keeper.fail();
     }
   };
   {
@@ -96,7 +128,7 @@ void Pool::run(std::vector<PendingPoint> points,
     for (std::size_t i = 1; i < count; ++i) others.emplace_back(take_turns);
     take_turns();
   }
-  if (first) std::rethrow_exception(first);
+  keeper.rethrow();
 }
 
 }  // namespace photonrail::studies

@@ -252,6 +252,18 @@ TEST(FoldingProperty, FoldedAndUnfoldedAreEqual) {
   EXPECT_GT(few_steps, kCases / 10) << "too few had equal steps to say anything";
 }
 
+// Two transfers of a rank end at one instant. It asks for the circuits of its next one between them or behind them, by the
+// order of events, and its operation has a peer that came long before: what the request waited for is the same in both.
+TEST(FoldingProperty, TheCriticalPathOfATieIsTheSame) {
+  const Scenario job = SymmetricDrawing(10554).scenario;
+  const Outcome folded = outcome(job, true);
+  const Outcome unfolded = outcome(job, false);
+  ASSERT_TRUE(folded.result && unfolded.result) << folded.error;
+  EXPECT_LT(folded.result->folding.classes, folded.result->folding.ranks);
+  EXPECT_EQ(folded.result->reconfigurations.critical_path, 2u);
+  EXPECT_EQ(unfolded.result->reconfigurations.critical_path, 2u);
+}
+
 /// Without the line that says how many steps were run, which is no part of what was chosen.
 std::vector<std::string> without_steps(std::vector<std::string> choices) {
   std::erase_if(choices, [](const std::string& line) { return line.starts_with("steps: "); });

@@ -154,6 +154,9 @@ TEST(Notes, OpticalRailsThatAreFasterSayWhy) {
     return notes.size() == 1 && notes[0].id == "faster-than-electrical" ? notes[0].text : "";
   };
   EXPECT_THAT(why(), ::testing::HasSubstr("messages that overlap share a port"));
+  electrical.cluster.scale_up.faults.resize(1);
+  EXPECT_THAT(why(), ::testing::HasSubstr("electrical: failures at given times strike other messages there."));
+  electrical.cluster.scale_up.faults.clear();
   electrical.cluster.rail.switch_radix = 4;
   electrical.cluster.rail.oversubscription = 3;
   EXPECT_THAT(why(), ::testing::HasSubstr("uplinks are oversubscribed."));
@@ -168,6 +171,24 @@ TEST(Notes, OpticalRailsThatAreFasterSayWhy) {
   std::swap(electrical.makespan, optical.makespan);
   std::swap(electrical.iterations, optical.iterations);
   EXPECT_EQ(why(), "") << "they are slower";
+}
+
+// One reduce-scatter a step. The server is gone from 20 to 50 us: in the first step behind circuits, which are lit late,
+// and in the second one, by which runs are compared, on electrical rails.
+TEST(Notes, AFailureInAnotherStepIsNoSharedPort) {
+  nlohmann::json text = nlohmann::json::parse(R"({"schema": "photonrail.scenario/1", "cluster": {"servers": 2,
+      "gpus_per_server": 1, "scale_up": {"gb_per_s": 70, "latency_ns": 0},
+      "nic": {"ports": 1, "port_gb_per_s": 33.3, "latency_ns": 1000},
+      "rail": {"kind": "optical", "switch": {"reconfiguration_us": 10}}},
+      "controller": {"name": "static", "circuits": [{"from": 0, "to": 1}, {"from": 1, "to": 0}]},
+      "workload": {"collective": {"op": "reduce_scatter", "bytes": 1000000}}, "run": {"iterations": 2},
+      "server_faults": [{"server": 1, "at_us": 20, "lasts_us": 30}]})");
+  nlohmann::json electrical = text;
+  electrical["cluster"]["rail"] = {{"kind", "electrical"}};
+  electrical.erase("controller");
+  const std::vector<Note> notes = notes_of(std::vector<RunResult>{run_of(electrical), run_of(text)});
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_THAT(notes[0].text, ::testing::HasSubstr("failures at given times strike other messages there."));
 }
 
 // One ring of 12 members over max_weight, which serves pairs one by one: the other fidelity is what makes it faster, and no

@@ -250,6 +250,8 @@ LawAnswer a_late_job_takes_as_long(const World& world, const Outcome& first, Ver
   constexpr double kLateUs = 12'345.678;
   const Json& scenario = world.scenario;
   if (scenario.contains("jobs") || !is_steady(scenario) || scenario.dump().find("at_us\"") != std::string::npos) return {};
+  // A job alone may be forwarded over GPUs that it does not use; one of several has its own servers only.
+  if (may_forward(scenario) && first.result.ranks.size() < first.result.cluster.gpus()) return {};
   for (const double start_us : {0.0, kLateUs}) {
     ++verdict.runs;
     const Outcome twin = run(as_first_job(scenario, start_us));

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <sstream>
@@ -149,18 +150,23 @@ TEST(PoolOfPoints, KeepsToItsMemory) {
   EXPECT_TRUE(alone);
 }
 
+// The record of a result is slow to go, so that between the error and the end of its thread the others have many turns.
 TEST(PoolOfPoints, EndsWithTheFirstError) {
-  const studies::Pool pool{2, 1'000, [] { return false; }};
-  std::vector<studies::PendingPoint> points(100);
-  std::size_t kept = 0;
-  EXPECT_THROW(pool.run(points,
-                        [&](std::size_t, const studies::Stop&) -> std::function<void()> {
-                          return [&kept] {
-                            if (++kept == 3) throw ConfigError("disk", "is full");
-                          };
-                        }),
-               ConfigError);
-  EXPECT_EQ(kept, 3u) << "nothing is kept after it";
+  const studies::Pool pool{4, 1'000, [] { return false; }};
+  const auto leave_slowly = [](const int* record) {
+    for (int turn = 0; turn < 100; ++turn) std::this_thread::yield();
+    delete record;
+  };
+  for (int repetition = 0; repetition < 100; ++repetition) {
+    std::size_t kept = 0;
+    const auto work = [&](std::size_t, const studies::Stop&) -> std::function<void()> {
+      return [&kept, record = std::shared_ptr<int>(new int, leave_slowly)] {
+        if (++kept == 3) throw ConfigError("disk", "is full");
+      };
+    };
+    EXPECT_THROW(pool.run(std::vector<studies::PendingPoint>(100), work), ConfigError);
+    ASSERT_EQ(kept, 3u) << "nothing is kept after it, repetition " << repetition;
+  }
 }
 
 }  // namespace

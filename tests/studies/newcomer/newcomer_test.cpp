@@ -154,10 +154,10 @@ TEST(PoolOfPoints, KeepsToItsMemory) {
 TEST(PoolOfPoints, EndsWithTheFirstError) {
   const studies::Pool pool{4, 1'000, [] { return false; }};
   const auto leave_slowly = [](const int* record) {
-    for (int turn = 0; turn < 100; ++turn) std::this_thread::yield();
+    for (int turn = 0; turn < 20; ++turn) std::this_thread::yield();
     delete record;
   };
-  for (int repetition = 0; repetition < 100; ++repetition) {
+  for (int repetition = 0; repetition < 30; ++repetition) {
     std::size_t kept = 0;
     const auto work = [&](std::size_t, const studies::Stop&) -> std::function<void()> {
       return [&kept, record = std::shared_ptr<int>(new int, leave_slowly)] {

@@ -270,11 +270,11 @@ void RailAgent::log_issued() {
     fruitless_.uses_seen = uses;
     if (fruitless_.commands < kMaxFruitless) continue;
     const RequestList& waiting = around_.board.complete(id_);
-    fail_fruitless(
-        run_, id_,
-        "re-pointed circuits " + std::to_string(kMaxFruitless) + " times in a row while no operation could use them" +
-            (waiting.empty() ? ""
-                             : ": " + around_.board.describe(in_order(around_.board, id_).front()->id.value) + " waits"));
+    const auto first = [&]() -> const Request& { return around_.board[in_order(around_.board, id_).front()->id.value]; };
+    fail_fruitless(run_, id_,
+                   "re-pointed circuits " + std::to_string(kMaxFruitless) +
+                       " times in a row while no operation could use them" +
+                       (waiting.empty() ? "" : ": " + describe(first(), run_.operations[first().op]) + " waits"));
   }
   issued_.clear();
 }

@@ -471,13 +471,11 @@ void RequestBoard::starved(std::uint64_t slot) {
   }
   throw ControllerError("controller '" + run_.spec.name + "' on rail " + std::to_string(request.rail.value) + " at " +
                         std::to_string(to_seconds(run_.engine.now())) + " s: " +
-                        describe(static_cast<std::uint32_t>(slot)) + " has waited for its circuits longer than the " +
+                        describe(request, run_.operations[request.op]) + " has waited for its circuits longer than the " +
                         std::to_string(to_seconds(run_.spec.starvation)) + " s that the controller allows (starvation)");
 }
 
-std::string RequestBoard::describe(std::uint32_t slot) const {
-  const Request& request = requests_[slot];
-  const Operation& op = run_.operations[request.op];
+std::string describe(const Request& request, const Operation& op) {
   const std::string text = std::string(name(op.op)) + " of group '" + op.communicator->name + "'";
   if (request.pairs.empty()) return text;
   const ServerPair pair = request.pairs.oldest().pair;

@@ -65,6 +65,9 @@ struct BlockedRequest {
   ServerPair pair;  ///< of pairs that wait one by one: the first that did
 };
 
+/// Text for reports: "all_gather of group 'dp' (server 1 to 2)". `op`: the request's.
+[[nodiscard]] std::string describe(const Request& request, const execution::Operation& op);
+
 /// Opens, completes and drops requests, and keeps the views of them that controllers get.
 class RequestBoard : private RequestListener {
  public:
@@ -117,8 +120,6 @@ class RequestBoard : private RequestListener {
   /// The rail's requests that lack only circuits.
   [[nodiscard]] const std::vector<BlockedRequest>& blocked(RailId rail) const { return rails_[rail.index()].blocked; }
   [[nodiscard]] const Request& operator[](std::uint32_t slot) const { return requests_[slot]; }
-  /// Text for reports: "all_gather of group 'dp' (server 1 to 2)".
-  [[nodiscard]] std::string describe(std::uint32_t slot) const;
 
  private:
   struct OpenRequest {

@@ -25,10 +25,26 @@ std::uint32_t Cover::number_of(const std::string& word) {
   return at->second;
 }
 
+bool Cover::is_possible(const std::string& one, const std::string& other) const {
+  return !exclude(one, other) && !refused_.contains({one, other});
+}
+
+std::size_t Cover::leave_out_refused() {
+  refused_.clear();
+  std::size_t count = 0;
+  for (const auto& [one, other] : missing()) {
+    if (!Plan::of_worlds().is_refused(one, other)) continue;
+    refused_.insert({one, other});
+    refused_.insert({other, one});
+    ++count;
+  }
+  return count;
+}
+
 std::size_t Cover::possible() const {
   std::size_t count = 0;
   for (auto one = numbers_.begin(); one != numbers_.end(); ++one) {
-    for (auto other = numbers_.begin(); other != one; ++other) count += exclude(one->first, other->first) ? 0 : 1;
+    for (auto other = numbers_.begin(); other != one; ++other) count += is_possible(one->first, other->first) ? 1 : 0;
   }
   return count;
 }
@@ -38,7 +54,7 @@ std::vector<std::pair<std::string, std::string>> Cover::missing() const {
   for (auto one = numbers_.begin(); one != numbers_.end(); ++one) {
     for (auto other = numbers_.begin(); other != one; ++other) {
       const auto [small, great] = std::minmax(one->second, other->second);
-      if (!seen_[great][small] && !exclude(one->first, other->first)) list.emplace_back(other->first, one->first);
+      if (!seen_[great][small] && is_possible(one->first, other->first)) list.emplace_back(other->first, one->first);
     }
   }
   return list;

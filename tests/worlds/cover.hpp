@@ -23,12 +23,17 @@ class Cover {
   [[nodiscard]] double share() const;          ///< of the possible pairs, those that stood together
   /// Those of them that did not stand together.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> missing() const;
+  /// Takes the missing pairs that readers refuse (Plan::is_refused()) off the possible ones. Returns how many these are.
+  std::size_t leave_out_refused();
 
  private:
   std::uint32_t number_of(const std::string& word);
 
+  [[nodiscard]] bool is_possible(const std::string& one, const std::string& other) const;
+
   std::map<std::string, std::uint32_t> numbers_;
-  std::vector<std::vector<bool>> seen_;  // by the greater number, then by the smaller one
+  std::set<std::pair<std::string, std::string>> refused_;  // both ways round
+  std::vector<std::vector<bool>> seen_;                    // by the greater number, then by the smaller one
 };
 
 /// Of the worlds from 1 to `count` that readers accept. None is run.

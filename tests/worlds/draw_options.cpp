@@ -206,13 +206,13 @@ void draw_experts(Dice& dice, Json& training) {
 
 // Weights of the experts, by layer or by member.
 void draw_weights(Dice& dice, const Json& job, Json& moe) {
-  if (!dice.one_in(3)) return;
+  if (dice.one_in(2)) return;
   const std::uint32_t experts =
       moe.value("experts", job.value("/workload/training/model/moe/experts"_json_pointer, std::uint32_t{0}));
   Json row = Json::array();
   for (std::uint32_t expert = 0; expert < experts; ++expert) row.push_back(dice.from_to(1, 10));
   moe["router"] = {{"kind", "weights"}, {"weights", Json::array({row})}};
-  if (!dice.one_in(2)) return;
+  if (dice.one_in(3)) return;
   moe["router"]["rows"] = dice.pick<std::string>({"layers", "members"});
   const std::uint32_t members = job.value("/workload/collective/ranks"_json_pointer,
                                           job.value("/workload/moe_layer/ranks"_json_pointer, std::uint32_t{0}));

@@ -152,7 +152,7 @@ Json draw_training(Dice& dice, std::uint32_t gpus, std::uint32_t& ranks) {
   if (chunks > 1) parallelism["virtual_stages"] = chunks;
   const bool fsdp = dp * cp > 1 && dice.one_in(3);
   if (fsdp) parallelism["fsdp"] = true;
-  if (dp > 1 && dice.one_in(2)) {
+  if (dp > 1 && !dice.one_in(4)) {
     model["moe"] = {{"experts", dp * 2}, {"top_k", dice.from_to(1, 2)}, {"ffn", 32}};
     parallelism["ep"] = dp;
   }

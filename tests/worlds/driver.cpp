@@ -41,9 +41,12 @@ int judge_file(const std::string& file, const Family& of) {
 }
 
 int print_cover(std::uint64_t count) {
-  const Cover cover = cover_of_drawn(count);
+  Cover cover = cover_of_drawn(count);
+  const std::size_t refused = cover.leave_out_refused();
   const auto missing = cover.missing();
-  std::cout << cover.words() << " words, " << missing.size() << " of " << cover.possible() << " pairs miss\n";
+  std::cout << refused << " pairs are refused by the readers, who were asked\n"
+            << cover.words() << " words, " << missing.size() << " of " << cover.possible()
+            << " pairs miss; seen: " << 100.0 * cover.share() << " %\n";
   for (const auto& [one, other] : missing) std::cout << one << ' ' << other << '\n';
   return 0;
 }

@@ -6,6 +6,7 @@
 #include "run/expected_time.hpp"
 #include "worlds/cover.hpp"
 #include "worlds/inputs.hpp"
+#include "worlds/words.hpp"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <sstream>
 
 namespace photonrail::worlds {
 
@@ -82,6 +84,56 @@ bool is_accepted(const Json& scenario, std::optional<double> most_s) {
   } catch (const std::exception&) {
     return true;
   }
+}
+
+namespace {
+
+// The word of the key at which the readers refuse a scenario; "" where they do not, or name none.
+std::string refused_at(const Json& scenario) {
+  const SignalGuard guard;
+  if (sigsetjmp(SignalGuard::place, 1) != 0) return "";
+  try {
+    parse_scenario(scenario.dump(), inputs(), "world.json").validate();
+  } catch (const ConfigError& error) {
+    std::vector<std::string> path;
+    std::istringstream keys(error.where().substr(std::min(error.where().size(), error.where().find(" /") + 2)));
+    for (std::string key; std::getline(keys, key, '/');) {
+      if (key.find_first_not_of("0123456789") != std::string::npos) path.push_back(key);
+    }
+    return path.empty() ? "" : word_at(path);
+  } catch (const std::exception&) {
+  }
+  return "";
+}
+
+// The word's key, the object that it is in, or something below it.
+bool is_place_of(const std::string& at, const std::string& word) {
+  const std::string key = word.substr(0, word.find('='));
+  return !at.empty() && (at == key || at.starts_with(key + "/") || at == key.substr(0, key.rfind('/')));
+}
+
+}  // namespace
+
+bool Plan::refuses(std::uint32_t has, std::uint32_t word) const {
+  constexpr std::size_t kAsked = 3;
+  const Words both{seen_.words()[has], seen_.words()[word]};
+  std::size_t asked = 0;
+  for (const Donor& base : donors_[has]) {
+    if (!base.accepted || donors_[word].empty()) continue;
+    const Donor& donor = donors_[word][asked % donors_[word].size()];
+    const Json grown = graft(draw_ordinary(base.world).scenario, donor.smallest, false);
+    const Words words = words_by_job(grown).front();
+    if (!std::includes(words.begin(), words.end(), both.begin(), both.end())) return false;
+    const std::string at = refused_at(grown);
+    if (!is_place_of(at, *both.begin()) && !is_place_of(at, *both.rbegin())) return false;
+    if (++asked == kAsked) break;
+  }
+  return asked > 0;
+}
+
+bool Plan::is_refused(const std::string& one, const std::string& other) const {
+  const std::vector<std::uint32_t> numbers = seen_.numbers({one, other});
+  return numbers.size() == 2 && refuses(numbers[0], numbers[1]) && refuses(numbers[1], numbers[0]);
 }
 
 /// A child while it grows.

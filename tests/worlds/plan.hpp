@@ -33,6 +33,9 @@ class Plan {
   /// one of them in no ordinary world: what many words do together may hide what two do. Every second one has a few numbers
   /// that no drawer gives.
   [[nodiscard]] World child(std::uint64_t number) const;
+  /// Asks the readers whether two words may stand together: each of some accepted worlds with one of them gets the other,
+  /// both ways round. True where the readers refuse every such world at the place of one of the two.
+  [[nodiscard]] bool is_refused(const std::string& one, const std::string& other) const;
 
  private:
   struct Growth;
@@ -46,6 +49,7 @@ class Plan {
   Plan();
   void add_donors(std::uint64_t world, bool accepted, const Json& scenario, const std::vector<std::uint32_t>& numbers);
   void add_missing();
+  [[nodiscard]] bool refuses(std::uint32_t has, std::uint32_t word) const;
   void add_turns(const std::vector<std::vector<Words>>& worlds);
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> pair_of(std::uint64_t number) const;
   [[nodiscard]] bool is_missing(std::uint32_t one, std::uint32_t other) const;

@@ -46,6 +46,22 @@ TEST_F(Explain, SpeaksOfTheFirstTokenAndOfStepsWhereThereIsNoPath) {
   }
 }
 
+// 32 GPUs generate and 32 train; each of 1,024 samples has a prompt of 200 tokens, which training has too.
+TEST_F(Explain, TokensOfAPhaseAreItsRateTimesItsGpus) {
+  const std::string file = (fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/rl/quickstart.json").string();
+  ASSERT_EQ(run("run --quiet --out rl '" + file + "'").status, 0);
+  const json result = json::parse(read(folder_ / "rl/result.json"));
+  for (const json& step : result["rl"]["steps"]) {
+    const auto tokens = [&](const std::string& phase) {
+      return step[phase + "_tokens_per_s_gpu"].get<double>() * step[phase + "_s"].get<double>() * 32;
+    };
+    const double responses = step["response_tokens"];
+    EXPECT_NEAR(tokens("generation"), responses, 1e-3);
+    EXPECT_NEAR(tokens("log_probabilities"), responses + 1024 * 200, 1e-3);
+    EXPECT_NEAR(tokens("training"), responses + 1024 * 200, 1e-3);
+  }
+}
+
 TEST_F(Explain, ATraceBecomesAScenarioInOneCall) {
   const std::string folder = (fs::path(PHOTONRAIL_SOURCE_DIR) / "traces/llama3-8b-tp4-pp2-dp2").string();
   const Outcome outcome = run("import chakra '" + folder + "' -o job.json --gpus-per-server 4");

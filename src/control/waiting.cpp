@@ -65,7 +65,7 @@ std::vector<WaitingPair> Waiting::all() const {
 }
 
 // Where few positions can receive, these are looked up one by one; the order is made afterwards.
-void Waiting::add_servable(ServerIndex from, const std::vector<bool>& receives, std::span<const ServerIndex> receivers,
+void Waiting::add_servable(ServerIndex from, std::span<const std::uint8_t> receives, std::span<const ServerIndex> receivers,
                            std::vector<WaitingPair>& pairs) const {
   constexpr std::size_t kLookUp = 16;  // entries of a row that may be gone through in the time of a look-up
   if (kLookUp * receivers.size() < pairs_->receivers(from)) {
@@ -75,18 +75,19 @@ void Waiting::add_servable(ServerIndex from, const std::vector<bool>& receives, 
     return;
   }
   pairs_->each_from(from, [&](const WaitingPair& w) {
-    if (places_->has(w.pair.to) && receives[w.pair.to]) pairs.push_back(w);
+    if (places_->has(w.pair.to) && receives[w.pair.to] != 0) pairs.push_back(w);
   });
 }
 
 std::vector<WaitingPair> Waiting::servable() const {
   const FabricView& view = *view_;
-  std::vector<bool> receives(view.positions, false);
+  std::vector<std::uint8_t> receives(view.positions, 0);  // bytes: looked up for each pair
   std::vector<ServerIndex> receivers;
   for (std::uint32_t place = 0; place < places_->count(); ++place) {
     const ServerIndex position = places_->position(place);
-    receives[position] = pairs_->senders(position) > 0 && can_receive(view, position);
-    if (receives[position]) receivers.push_back(position);
+    if (pairs_->senders(position) == 0 || !can_receive(view, position)) continue;
+    receives[position] = 1;
+    receivers.push_back(position);
   }
   std::vector<WaitingPair> pairs;
   for (std::uint32_t place = 0; place < places_->count(); ++place) {

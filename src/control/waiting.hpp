@@ -33,7 +33,7 @@ class Waiting {
 
  private:
   void sort(std::vector<WaitingPair>& pairs) const;
-  void add_servable(ServerIndex from, const std::vector<bool>& receives, std::span<const ServerIndex> receivers,
+  void add_servable(ServerIndex from, std::span<const std::uint8_t> receives, std::span<const ServerIndex> receivers,
                     std::vector<WaitingPair>& pairs) const;
 
   const FabricView* view_ = nullptr;

@@ -158,14 +158,18 @@ const RunnablePlan* OperationTable::plan_for(const OperationIdentity& op) {
     for (const GpuId gpu : op.gpus) servers_.push_back(fabric_.plant().server_of(gpu));
     return &plans_.take(op.call, op.demand_query(), servers_, layout);
   }
-  CollectiveCall call = op.call;
+  const RunnablePlan* plan = nullptr;
   if (plans_.expects_straggler(op.op)) {
+    CollectiveCall call = op.call;
     call.straggler = expected_straggler(op.key.communicator);
     if (!call.straggler) return nullptr;
+    plan = &plans_.get(call, layout, op.members());
+  } else {
+    plan = &plans_.get(op.call, layout, op.members());
   }
-  const RunnablePlan& plan = plans_.get(call, layout, op.members());
-  if (plan.late > 0 && ambiguity_ != nullptr) ambiguity_->report("an operation starts before all of its members are there");
-  return &plan;
+  if (plan->late > 0 && ambiguity_ != nullptr)
+    ambiguity_->report("an operation starts before all of its members are there");
+  return plan;
 }
 
 const RunnablePlan* OperationTable::plan_of(RankId rank, const Task& task) {

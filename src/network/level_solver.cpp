@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace photonrail::network {
 
@@ -278,11 +279,17 @@ void LevelSolver::pass_on_counted(const Change& change, const CrossingCounts& cr
 
 // The hop with the least level.
 HopSlot LevelSolver::slowest(const Flow& flow) const {
-  HopSlot best = flow.first_hop;
-  for (HopSlot slot = best + 1; slot < flow.first_hop + flow.hops; ++slot) {
-    if (shares_[parts_.flows.hop(slot).capacity].level < shares_[parts_.flows.hop(best).capacity].level) best = slot;
+  const std::span<const Hop> hops = parts_.flows.hops_of(flow);
+  const Share* const shares = shares_.data();
+  std::size_t best = 0;
+  double least = shares[hops[0].capacity].level;
+  for (std::size_t i = 1; i < hops.size(); ++i) {
+    const double level = shares[hops[i].capacity].level;
+    if (level >= least) continue;
+    least = level;
+    best = i;
   }
-  return best;
+  return flow.first_hop + static_cast<HopSlot>(best);
 }
 
 // The hop becomes the bottleneck of its flow in the place of another, or of none.

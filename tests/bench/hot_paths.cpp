@@ -1,7 +1,8 @@
-// Thirteen hot paths, each a fixed amount of work on one thread, for counting instructions. Preparation of the work is
+// Fourteen hot paths, each a fixed amount of work on one thread, for counting instructions. Preparation of the work is
 // outside of run_hot_path(), so that the count is of the path alone.
 #include "bench/jobs.hpp"
 #include "bench/loads.hpp"
+#include "photonrail/observer.hpp"
 #include "photonrail/simulate.hpp"
 #include "support/source_dir.hpp"
 
@@ -64,6 +65,35 @@ std::uint64_t count_pairs() {
   return run_hot_path([&scenario] { return simulate(scenario).engine.sends; });
 }
 
+struct EnoughEvents {};
+
+/// Ends a run when it has been told of its progress so often, which is a fixed number of events.
+class EndsEarly final : public Observer {
+ public:
+  explicit EndsEarly(std::uint64_t calls) : calls_(calls) {}
+  void progress(std::uint64_t /*done*/, std::uint64_t /*of*/, Time /*simulated*/) override {
+    if (++told == calls_) throw EnoughEvents{};
+  }
+  std::uint64_t told = 0;
+
+ private:
+  std::uint64_t calls_;
+};
+
+// The beginning of 523,264 sends: what grows faster than the pairs is seen here, and not with 32 ranks.
+std::uint64_t count_pairs_512() {
+  const Scenario scenario = skewed_all_to_all(512, "rotor", 512);
+  EndsEarly observer(16);
+  Observer* const observers[] = {&observer};
+  return run_hot_path([&] {
+    try {
+      static_cast<void>(simulate(scenario, observers));
+    } catch (const EnoughEvents&) {
+    }
+    return observer.told;
+  });
+}
+
 std::uint64_t count_late_ranks() {
   TrainingSpec spec = dense_405b(1);
   spec.global_batch = 2;  // a sixteenth of the work takes as long under callgrind as the other paths
@@ -120,6 +150,7 @@ constexpr HotPath kHotPaths[] = {
     {"max_min", count_max_min, 48 * 47},       // messages: every ordered pair
     {"tiers", count_tiers, 64 * 63},           // messages, of which half cross an uplink
     {"pairs", count_pairs, 2 * 32 * 31},       // sends: dispatch and combine of every ordered pair
+    {"pairs_512", count_pairs_512, 16},        // times 2,048 events
     {"late_ranks", count_late_ranks, 0},       // any number of sends, as below
     {"equal_steps", count_equal_steps, 1000},  // steps
     {"ep", count_ep, 0},

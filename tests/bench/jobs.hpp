@@ -145,7 +145,7 @@ inline Scenario grid_job(std::uint32_t side, std::uint32_t rounds, Bytes size) {
 
 /// Dispatch and combine of a mixture of experts with skewed routing, all messages at once, on switches of 80 us under a
 /// policy: no two pairs exchange the same bytes.
-inline Scenario skewed_all_to_all(std::uint32_t ranks, const std::string& policy) {
+inline Scenario skewed_all_to_all(std::uint32_t ranks, const std::string& policy, std::uint32_t experts = 128) {
   return parse_scenario(R"({
     "schema": "photonrail.scenario/1", "name": "skewed all-to-all",
     "cluster": {"servers": )" +
@@ -155,7 +155,8 @@ inline Scenario skewed_all_to_all(std::uint32_t ranks, const std::string& policy
     "controller": {"name": ")" +
                             policy + R"("},
     "collectives": {"all_to_all": "direct"},
-    "workload": {"collective": {"op": "all_to_all", "moe": {"experts": 128, "top_k": 8, "tokens": 8192, "hidden": 2048,
+    "workload": {"collective": {"op": "all_to_all", "moe": {"experts": )" +
+                            std::to_string(experts) + R"(, "top_k": 8, "tokens": 8192, "hidden": 2048,
       "dispatch": "fp8", "combine": "bf16",
       "router": {"kind": "zipf", "exponent": 0.6, "source_spread": 0.2}}}}})",
                         ".");

@@ -87,7 +87,7 @@ TEST_F(Plugin, TasksOfSlurmLoadItToo) {
   ::setenv("PATH", before.c_str(), 1);
   ASSERT_EQ(sent.status, 0) << sent.err;
   const std::string script = read(folder_ / "swept/slurm/job.sh");
-  EXPECT_THAT(script, HasSubstr(" --plugin '" + (folder_ / "mine.so").string() + "' --work-limit none sweep '"));
+  EXPECT_THAT(script, HasSubstr(" '--plugin' '" + (folder_ / "mine.so").string() + "' '--work-limit' 'none' 'sweep' '"));
   const std::string line = "cd / && SLURM_ARRAY_TASK_ID=1 bash '" + (folder_ / "swept/slurm/job.sh").string() + "' >'" +
                            (folder_ / "log").string() + "' 2>&1";
   ASSERT_EQ(std::system(line.c_str()), 0) << read(folder_ / "log");

@@ -281,7 +281,7 @@ TEST_F(Sweeps, SubmitsAnArrayJobWithWhatTheProfileAndTheOptionsSay) {
   const std::string script = read(folder_ / "out/slurm/job.sh");
   for (const char* line :
        {"#SBATCH --array=1-5\n", "#SBATCH --partition=fast\n", "#SBATCH --time=1:00:00\n", "#SBATCH --cpus-per-task=3\n",
-        "#SBATCH --account=physics\n", " --set '/cluster/nic/message_overhead_ns=10' --out '"}) {
+        "#SBATCH --account=physics\n", " '--set' '/cluster/nic/message_overhead_ns=10' '--out' '"}) {
     EXPECT_THAT(script, HasSubstr(line));
   }
   EXPECT_THAT(run("sweep status out").out, HasSubstr("job 4711: 2 PENDING, 1 RUNNING"));

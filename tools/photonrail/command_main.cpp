@@ -109,17 +109,17 @@ void add_run(CLI::App& app, RunOptions& options, const std::vector<std::filesyst
   });
 }
 
-void add_slurm(CLI::App& command, SweepCommandOptions& options) {
+void add_slurm(CLI::App& command, SweepLaunchOptions& launch, const std::string& points) {
   auto* launcher =
-      command.add_option("--launcher", options.launch.launcher, "Who runs the points: local, slurm (an array job)");
+      command.add_option("--launcher", launch.launcher, "Who runs the " + points + ": local, slurm (an array job)");
   launcher->transform(CLI::IsMember({"local", "slurm"}, CLI::ignore_case));
   const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
     command.add_option(name, value, help)->type_name(type)->needs(launcher);
   };
-  add("--profile", options.launch.profile, "Slurm: what follows, and more, from a file", "FILE");
-  add("--partition", options.launch.partition, "Slurm: of the job", "NAME");
-  add("--time", options.launch.time, "Slurm: limit of a task", "TIME");
-  add("--points-per-task", options.launch.points_per_task, "Slurm: how many a task has (64 tasks)", "N");
+  add("--profile", launch.profile, "Slurm: what follows, and more, from a file", "FILE");
+  add("--partition", launch.partition, "Slurm: of the job", "NAME");
+  add("--time", launch.time, "Slurm: limit of a task", "TIME");
+  add("--points-per-task", launch.points_per_task, "Slurm: how many a task has (64 tasks)", "N");
 }
 
 void add_sweep(CLI::App& app, SweepCommandOptions& options, SweepFolderOptions& folder,
@@ -142,7 +142,7 @@ void add_sweep(CLI::App& app, SweepCommandOptions& options, SweepFolderOptions& 
       ->check(CLI::Range(0.001, 1e9));
   command->add_flag("--retry-failed", options.retry_failed, "Run points anew that failed")->excludes(shard);
   command->add_flag("--quiet", options.quiet, "No progress; only the path of what was written");
-  add_slurm(*command, options);
+  add_slurm(*command, options.launch, "points");
 
   CLI::App* status = command->add_subcommand("status", "How far a sweep is");
   CLI::App* merge = command->add_subcommand("merge", "Put together what shards wrote");
@@ -286,11 +286,13 @@ void add_goodput(CLI::App& app, GoodputCommandOptions& options, const Registries
   command->callback([&options, &known] { goodput(options, known); });
 }
 
-void add_plan(CLI::App& app, PlanCommandOptions& options, const Registries& known) {
+void add_plan(CLI::App& app, PlanCommandOptions& options, const std::vector<std::filesystem::path>& plugins,
+              const Registries& known) {
   CLI::App* command = app.add_subcommand("plan", "Search the best shape of a job, its rails and its controller");
   CLI::Option* const file = add_input(*command, "PLAN.json", options.file, "What is free; or a question of --model");
   add_set(*command, options.set, "the base");
-  add_out_folder(*command, options.out, "Write plan.json and best.json here, and go on with what is there");
+  CLI::Option* const out =
+      add_out_folder(*command, options.out, "Write plan.json and best.json here, and go on with what is there");
   command->add_option("--jobs", options.jobs, "Threads (as many as cores)")->check(CLI::Range(1U, 4096U));
   add_time(*command, "--limit", options.limit_s, "End after this time with what is known: 60s, 5min, 2h (60s)");
   command->add_flag("--json", options.json, "Print the result as JSON");
@@ -304,7 +306,16 @@ void add_plan(CLI::App& app, PlanCommandOptions& options, const Registries& know
   of_model("--gpu", options.gpu, "A name of `list gpus`");
   of_model("--batch", options.global_batch, "Sequences of a step; 0: one a GPU");
   of_model("--delay-ms", options.reconfiguration_ms, "Of the optical switches")->check(CLI::Range(0.0, 1e6));
-  command->callback([&options, &known] { plan(options, known); });
+  command
+      ->add_option("--shard", options.shard,
+                   "Only every N-th shape, from the I-th; the plan in the folder puts them together")
+      ->type_name("I/N")
+      ->needs(out);
+  add_slurm(*command, options.launch, "candidates");
+  command->callback([&options, &plugins, &known] {
+    options.plugins = plugins;
+    plan(options, known);
+  });
 }
 
 void add_compare(CLI::App& app, CompareOptions& options) {
@@ -447,7 +458,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   add_calibrate(app, calibrate_options, rows_options, known);
   add_cost(app, cost_options, known);
   add_goodput(app, goodput_options, known);
-  add_plan(app, plan_options, known);
+  add_plan(app, plan_options, plugins, known);
   add_compare(app, compare_options);
   add_report(app, report_options);
   add_fuzz(app, fuzz_options, plugins, known);

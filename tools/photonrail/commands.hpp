@@ -211,6 +211,9 @@ struct PlanCommandOptions {
   std::uint32_t jobs = 0;     ///< threads; 0: as many as cores
   double limit_s = 60.0;
   bool json = false;
+  std::string shard;
+  SweepLaunchOptions launch;
+  std::vector<std::filesystem::path> plugins;
   std::string model;  ///< a name of `list models`
   std::string gpu = "h200";
   std::uint32_t gpus = 64;

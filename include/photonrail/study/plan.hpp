@@ -24,7 +24,7 @@
 
 namespace photonrail {
 
-/// What is to be least.
+/// Says what is to be least.
 enum class PlanObjective : std::uint8_t {
   kStep,                ///< seconds of a step
   kGpuSecondsAToken,    ///< the same times GPUs, over the tokens of a step: for choices that change either
@@ -34,7 +34,7 @@ enum class PlanObjective : std::uint8_t {
   kPower                ///< watts of the network
 };
 
-/// What the bill of a training job is made of, beside that of its network.
+/// Says what the bill of a training job is made of, beside that of its network.
 struct PlanPrices {
   double gpu_hour_usd = 0.0;  ///< of a GPU with all that belongs to it but the network
   double network_years = 4.0;
@@ -60,7 +60,7 @@ struct ShapeSpace {
   std::vector<std::string> recompute;  ///< "none", "selective", "full"
 };
 
-/// What a candidate may cost at most, by the bill of its network; none: anything.
+/// Says what a candidate may cost at most, by the bill of its network; none: anything.
 struct PlanLimits {
   std::optional<double> usd;
   std::optional<double> power_w;
@@ -111,7 +111,7 @@ struct PlannedRun {
   std::optional<double> power_w;
 };
 
-/// How good a value of a free choice can be, with all others free.
+/// Says how good a value of a free choice can be, with all others free.
 struct PlanWorth {
   std::string choice;  ///< "tp", or the name of an axis
   std::string value;
@@ -119,7 +119,7 @@ struct PlanWorth {
   bool simulated = false;
 };
 
-/// How good a shape with these sizes can be, with all else free.
+/// Says how good a shape with these sizes can be, with all else free.
 struct PlanCell {
   std::uint32_t tp = 1;
   std::uint32_t pp = 1;
@@ -151,6 +151,10 @@ struct PlanOptions {
   std::uint32_t jobs = 0;             ///< threads; 0: as many as cores
   double limit_s = 60.0;              ///< of the clock; then the gap is told
   std::size_t keep = 10;
+  /// Only every `shards`-th job, from this one on: several processes share the folder, and what one finds excludes
+  /// candidates of the others. 0: all. A later call without it puts them together.
+  std::uint32_t shard = 0;
+  std::uint32_t shards = 1;
   const std::atomic<bool>* stop = nullptr;  ///< becomes true: end soon
   /// Called now and then by one thread at a time, with how many candidates are decided.
   std::function<void(std::uint64_t decided, std::uint64_t of)> progress{};
@@ -182,7 +186,7 @@ struct PlanRung {
   std::optional<double> objective;  ///< none: it cannot be run
 };
 
-/// What the answer of a plan of one objective rests on.
+/// Says what the answer of a plan of one objective rests on.
 struct PlanExplanation {
   std::vector<PlanRung> ladder;
   std::vector<PlanRobustness> robustness;  ///< of numbers that matter
@@ -200,7 +204,7 @@ struct PlanExplanation {
 /// A sweep of the best candidate and of those around it as JSON, which `photonrail sweep` takes. REQUIRES: there is a best.
 [[nodiscard]] std::string sweep_around(const Plan& plan, const PlanResult& result);
 
-/// What a micro-batch takes in a layer on the way forward and back.
+/// Says what a micro-batch takes in a layer on the way forward and back.
 struct LayerPass {
   Duration core{};     ///< from its first computation to its last
   Duration through{};  ///< with the exchanges before and after these
@@ -217,7 +221,7 @@ class PipelineOrders;
 /// GPUs have operators of their own.
 class StepBound {
  public:
-  /// What is known of the job beside its specification.
+  /// Says what is known of the job beside its specification.
   struct Facts {
     bool in_order = true;       ///< rank r runs on GPU r
     bool one_at_a_time = true;  ///< collectives of a communicator run one after another

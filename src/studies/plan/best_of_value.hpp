@@ -1,4 +1,4 @@
-// What the values of a free choice are worth.
+// Says what the values of a free choice are worth.
 #pragma once
 
 #include <cstddef>

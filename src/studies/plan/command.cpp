@@ -1,21 +1,28 @@
 // `photonrail plan`
 #include "columns.hpp"
 #include "commands.hpp"
+#include "console.hpp"
 #include "core/counted.hpp"
 #include "help_commands.hpp"
 #include "json/file_text.hpp"
+#include "launch.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/study/plan.hpp"
+#include "photonrail/study/sweep.hpp"
 #include "progress.hpp"
 #include "read.hpp"
 #include "stop.hpp"
 #include "studies/plan/report.hpp"
+#include "studies/plan/space.hpp"
 #include "studies/plan/table.hpp"
+#include "studies/sweep/slurm.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <initializer_list>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -201,6 +208,33 @@ Plan plan_of(const PlanCommandOptions& options, const Registries& known) {
   return parse_plan(question(options, known), "photonrail plan", set);
 }
 
+// The tasks are this command again, and keep what they run in shards/ of the folder.
+void launch(const Plan& asked, const PlanCommandOptions& options) {
+  if (options.file.empty() || options.file == json::kStandardInput)
+    throw CommandError(2, "--launcher slurm: the tasks read the plan again, so it must be a file");
+  if (options.out.empty()) throw CommandError(2, "--launcher slurm: the tasks share a folder: --out DIR");
+  if (!options.shard.empty()) throw CommandError(2, "--launcher slurm: its tasks have the shards; leave out --shard");
+  std::error_code error;
+  std::filesystem::create_directories(options.out, error);
+  const sweep::SlurmProfile profile = profile_of(options.launch, options.jobs);
+  std::vector<std::string> words{own_program().string()};
+  const auto add = [&words](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
+  for (const std::filesystem::path& plugin : options.plugins) add({"--plugin", plugin.string()});
+  add({"plan", absolute(options.file).lexically_normal().string()});
+  for (const std::string& set : options.set) add({"--set", set});
+  add({"--out", absolute(options.out).lexically_normal().string(), "--jobs", std::to_string(profile.cpus_per_task),
+       "--limit", fmt::format("{}s", options.limit_s)});
+  const sweep::SlurmJob job = sweep::submit_array({"plan", words, options.out, plan::Space(asked).candidates()}, profile);
+  std::cout << submitted(job)
+            << "\nwhen it has ended the same command without --launcher puts together what its tasks found\n";
+}
+
+// A shard has no answer of its own.
+void tell_shard(const Plan& asked, const PlanCommandOptions& options, const PlanResult& result) {
+  std::cout << fmt::format("{}, shard {}: {} known, {} excluded by their bounds, {} open\n", asked.name, options.shard,
+                           core::counted(result.simulated, "run"), result.excluded, result.open);
+}
+
 }  // namespace
 
 void plan(const PlanCommandOptions& options, const Registries& known) {
@@ -208,6 +242,7 @@ void plan(const PlanCommandOptions& options, const Registries& known) {
     throw ConfigError("photonrail plan", "wants a file, or --model with --gpus", "photonrail plan --help");
   if (options.limit_s <= 0.0) throw ConfigError("--limit", "leaves no time", "60s, 5min, 2h");
   const Plan asked = plan_of(options, known);
+  if (options.launch.launcher == "slurm") return launch(asked, options);
   const StopSignals signals(options.out.empty() ? "nothing is kept without --out"
                                                 : "what was simulated is kept in " + options.out.string());
   PlanOptions how;
@@ -215,11 +250,22 @@ void plan(const PlanCommandOptions& options, const Registries& known) {
   how.jobs = options.jobs;
   how.limit_s = options.limit_s;
   how.stop = &signals.stop();
+  if (!options.shard.empty()) {
+    const Shard shard = Shard::parse(options.shard);
+    how.shard = shard.index;
+    how.shards = shard.count;
+  }
   TerminalLine line(true);
   how.progress = [&line](std::uint64_t decided, std::uint64_t of) { line.draw(decided, of, "candidates"); };
   const auto begun = std::chrono::steady_clock::now();
   const PlanResult result = run_plan(asked, how, known);
   line.erase();
+  if (how.shard > 0) {
+    tell_shard(asked, options, result);
+    if (signals.received() != 0) throw CommandError(128 + signals.received(), "stopped");
+    return;
+  }
+  if (!options.json && !options.out.empty()) warn("plan", sweep::slurm_state(options.out));
   how.limit_s -= std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   const PlanExplanation explanation = explain_plan(asked, result, how, known);
   if (!options.out.empty()) {

@@ -1,4 +1,4 @@
-// What the answer of a plan rests on, by running its best candidates again with one number changed.
+// Says what the answer of a plan rests on, by running its best candidates again with one number changed.
 #include "config/scenario_parts.hpp"
 #include "json/text.hpp"
 #include "photonrail/study/plan.hpp"
@@ -30,7 +30,7 @@ constexpr double kMostDelay = 1e4;
 
 Override with_number(const std::string& pointer, double value) { return {pointer, Json(value).dump()}; }
 
-/// What makes a number of a scenario `factor` times as large; empty: it has none.
+/// Says what makes a number of a scenario `factor` times as large; empty: it has none.
 using Change = std::vector<Override> (*)(const Json& scenario, const std::filesystem::path& directory, double factor);
 
 std::vector<Override> of_delay(const Json& scenario, const std::filesystem::path& directory, double factor) {

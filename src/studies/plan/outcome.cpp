@@ -8,6 +8,7 @@
 #include "studies/plan/objective.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
@@ -38,6 +39,21 @@ std::string files_of(Json scenario, const PlanValue& value, const std::filesyste
 }
 
 }  // namespace
+
+Outcome refusal(const Plan& plan, const NetworkBill& bill) {
+  const PlanLimits& limits = plan.limits;
+  const bool matters =
+      limits.usd || limits.power_w || std::any_of(plan.objectives.begin(), plan.objectives.end(), reads_bill);
+  const auto rejected = [](const std::string& reason, const std::string& example) {
+    return Outcome{Outcome::Kind::kRejected, reason, example, {}};
+  };
+  if (!bill.problem.empty()) return matters ? rejected("the network has no bill", bill.problem) : Outcome{};
+  if (limits.usd && bill.usd > *limits.usd)
+    return rejected(kTooDear, "the network costs $" + std::to_string(std::llround(bill.usd)));
+  if (limits.power_w && bill.power_w > *limits.power_w)
+    return rejected(kTooMuchPower, "the network draws " + std::to_string(std::llround(bill.power_w)) + " W");
+  return {};
+}
 
 std::string text_of(const Outcome& outcome, std::uint64_t candidate) {
   const PlannedRun& run = outcome.run;

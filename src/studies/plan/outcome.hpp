@@ -1,4 +1,4 @@
-// What a candidate gave, and the line of the folder's log that it is in.
+// Says what a candidate gave, and the line of the folder's log that it is in.
 #pragma once
 
 #include "photonrail/study/plan.hpp"
@@ -9,7 +9,7 @@
 
 namespace photonrail::plan {
 
-/// What a candidate gave.
+/// Says what a candidate gave.
 struct Outcome {
   enum class Kind : std::uint8_t { kDone, kRejected, kFailed };
   Kind kind = Kind::kDone;
@@ -17,6 +17,20 @@ struct Outcome {
   std::string example{};
   PlannedRun run{};
 };
+
+// Where a candidate is rejected by its bill.
+inline constexpr const char* kTooDear = "/limits/usd";
+inline constexpr const char* kTooMuchPower = "/limits/power_w";
+
+/// Says what the network of a candidate costs.
+struct NetworkBill {
+  double usd = 0.0;
+  double power_w = 0.0;
+  std::string problem{};  ///< why it cannot be, or has no price; empty where it has
+};
+
+/// Rejected: a candidate with this bill cannot be, before it is run.
+[[nodiscard]] Outcome refusal(const Plan& plan, const NetworkBill& bill);
 
 [[nodiscard]] std::string text_of(const Outcome& outcome, std::uint64_t candidate);
 /// Throws ConfigError where it is no such line.

@@ -17,7 +17,7 @@ Duration least_transfer(double bytes, double bytes_per_second) {
   return Duration{static_cast<std::int64_t>(std::floor(bytes * 1e12 / bytes_per_second))};
 }
 
-/// What a member of a call has to receive, or to send, in all, and from other servers, of which each has `in_server` of
+/// Says what a member of a call has to receive, or to send, in all, and from other servers, of which each has `in_server` of
 /// the members: shards of others, and sums of what others have. Sums may be made inside a server, and what several of its
 /// GPUs need has to come into it once; so that the members of a server share what they need from outside.
 struct LeastBytes {
@@ -197,7 +197,7 @@ Duration ProgramPath::between(TaskId from, TaskId to) const {
 
 namespace {
 
-/// What the name of a task says of its pass (StageWriter): "bwd.0.chunk1.", then its part.
+/// Says what the name of a task says of its pass (StageWriter): "bwd.0.chunk1.", then its part.
 struct PassName {
   std::size_t kind = 0;
   std::uint32_t chunk = 0;

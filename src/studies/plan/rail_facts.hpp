@@ -1,4 +1,4 @@
-// What a bound may take for granted of rails and collectives.
+// Says what a bound may take for granted of rails and collectives.
 #pragma once
 
 #include "json/json_reader.hpp"

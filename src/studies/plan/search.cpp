@@ -9,17 +9,19 @@
 #include "photonrail/study/plan.hpp"
 #include "studies/plan/best_of_value.hpp"
 #include "studies/plan/candidate_runs.hpp"
+#include "studies/plan/folder.hpp"
 #include "studies/plan/objective.hpp"
 #include "studies/plan/outcome.hpp"
+#include "studies/plan/search_parts.hpp"
 #include "studies/plan/space.hpp"
 #include "studies/plan/step_key.hpp"
 #include "studies/pool.hpp"
-#include "studies/record_log.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -34,17 +36,6 @@ namespace plan {
 
 namespace {
 
-// Where a candidate is rejected by its bill.
-constexpr const char* kTooDear = "/limits/usd";
-constexpr const char* kTooMuchPower = "/limits/power_w";
-
-/// What a thread does next: it raises the bound of a job, or simulates one of its runs.
-struct Move {
-  std::size_t job = 0;
-  std::optional<std::uint64_t> run;  ///< none: raise the bound
-  std::string step{};                ///< of a run: what its step depends on, which no other thread runs now
-};
-
 class Search {
  public:
   Search(const Plan& plan, const PlanOptions& options, const Registries& known)
@@ -53,14 +44,14 @@ class Search {
         space_(plan),
         jobs_(space_.jobs(rejections_)),
         states_(jobs_.size()),
+        folder_(plan, options),
         runs_(plan, known, [this] {
           tell();
           return is_over();
         }) {
     for (std::size_t j = 0; j < jobs_.size(); ++j) waiting_.quick.emplace(jobs_[j].bound, j);
-    if (options.directory.empty()) return;
-    log_ = studies::RecordLog(options.directory / "runs.jsonl", "{\"plan\":\"" + hash_of(plan) + "\"}");
-    for (const std::string& record : log_.records()) take_over(outcome_of(record));
+    if (options.shard > 0) keep_shard();
+    take_over_news();
   }
 
   PlanResult run() {
@@ -72,12 +63,13 @@ class Search {
       work(stop);
       return [] {};
     });
+    if (options_.shard == 0 && plan_.objectives.size() == 1) fill();
     return result();
   }
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// How far a job is.
+  /// Says how far a job is.
   struct State {
     std::uint64_t next = 0;   ///< runs before it are taken
     std::uint64_t known = 0;  ///< of the others, from earlier calls
@@ -87,19 +79,59 @@ class Search {
   [[nodiscard]] std::uint64_t candidate_of(std::size_t job, std::uint64_t run) const {
     return jobs_[job].number * space_.runs_of_job() + run;
   }
+  /// Where fewer are known than are to be told: first runs of excluded jobs, by their closer bounds, for half of the time.
+  void fill() {
+    constexpr double kOfTime = 0.5;
+    std::set<std::pair<double, std::size_t>> order;
+    for (const std::size_t job : tally_.beaten) {
+      if (left(job) > 0 && decided_.count(candidate_of(job, states_[job].next)) == 0) order.emplace(jobs_[job].bound, job);
+    }
+    std::set<std::size_t> close;
+    while (!order.empty() && decided_.size() < options_.keep) {
+      if (std::chrono::duration<double>(Clock::now() - begun_).count() > kOfTime * options_.limit_s || is_over()) return;
+      const std::size_t job = order.begin()->second;
+      order.erase(order.begin());
+      try {
+        if (close.insert(job).second) {
+          space_.raise_bound(jobs_[job]);
+          order.emplace(jobs_[job].bound, job);
+          continue;
+        }
+        const Move move{job, states_[job].next, {}};
+        add(move, decide(move));
+        ++states_[job].next;
+        --tally_.excluded;
+      } catch (const ConfigError&) {
+        continue;  // it cannot be, and is told as excluded
+      } catch (const OutOfTime&) {
+        return;
+      }
+    }
+  }
+
   /// Runs of the job that are neither taken nor known.
   [[nodiscard]] std::uint64_t left(std::size_t job) const {
     return space_.runs_of_job() - states_[job].next - states_[job].known;
   }
-  /// What an earlier call left.
-  void take_over(const std::pair<std::uint64_t, Outcome>& record) {
+  /// Jobs of all shards are alike: each has some of those whose bounds are the least.
+  void keep_shard() {
+    std::size_t place = 0;
+    for (auto at = waiting_.quick.begin(); at != waiting_.quick.end(); ++place)
+      at = place % options_.shards + 1 == options_.shard ? std::next(at) : waiting_.quick.erase(at);
+  }
+  /// Says what earlier calls left, and what other processes write.
+  void take_over_news() {
+    for (const Folder::Record& record : folder_.news()) take_over(record);
+  }
+  void take_over(const Folder::Record& record) {
     const std::uint64_t number = record.first / space_.runs_of_job();
     const auto at = std::lower_bound(jobs_.begin(), jobs_.end(), number,
                                      [](const JobCandidate& job, std::uint64_t wanted) { return job.number < wanted; });
     if (at == jobs_.end() || at->number != number || decided_.count(record.first) > 0) return;
     const auto job = static_cast<std::size_t>(at - jobs_.begin());
-    add({job, record.first % space_.runs_of_job(), {}}, record.second);
-    ++states_[job].known;
+    const std::uint64_t run = record.first % space_.runs_of_job();
+    add({job, run, {}}, record.second);
+    if (run >= states_[job].next) ++states_[job].known;
     ++tally_.reused;
   }
 
@@ -152,6 +184,7 @@ class Search {
   std::optional<Move> take() {
     std::unique_lock lock(mutex_);
     if (options_.progress) options_.progress(decided_.size(), all());
+    take_over_news();
     for (;;) {
       drop_beaten(waiting_.quick);
       const bool raise = !waiting_.quick.empty() && (!front_.empty() || waiting_.runs.empty() ||
@@ -215,7 +248,7 @@ class Search {
     return std::nullopt;
   }
 
-  /// What the step of a run depends on; empty where the run says why it cannot be.
+  /// Says what the step of a run depends on; empty where the run says why it cannot be.
   [[nodiscard]] std::string step_of(std::size_t job, std::uint64_t run) const {
     try {
       return step_key(plan_, space_.patch(jobs_[job], run), false);
@@ -268,36 +301,19 @@ class Search {
   [[nodiscard]] Outcome decide(const Move& move) {
     Outcome outcome = simulated(jobs_[move.job], *move.run);
     const std::scoped_lock lock(mutex_);
-    if (!options_.directory.empty()) log_.add(text_of(outcome, candidate_of(move.job, *move.run)));
+    folder_.add({candidate_of(move.job, *move.run), outcome});
     return outcome;
   }
 
   [[nodiscard]] Outcome simulated(const JobCandidate& job, std::uint64_t run) {
-    NetworkBill bill;
-    Outcome refused = refusal(job, run, bill);
+    const NetworkBill bill = space_.bill(job, run);
+    const Outcome refused = refusal(plan_, bill);
     if (refused.kind == Outcome::Kind::kRejected) return refused;
     Outcome outcome = runs_.run(space_.patch(job, run));
     if (!bill.problem.empty()) return outcome;
     outcome.run.usd = bill.usd;
     outcome.run.power_w = bill.power_w;
     return outcome;
-  }
-
-  /// Rejected: the candidate cannot be, before it is run.
-  [[nodiscard]] Outcome refusal(const JobCandidate& job, std::uint64_t run, NetworkBill& bill) const {
-    bill = space_.bill(job, run);
-    const PlanLimits& limits = plan_.limits;
-    const bool matters =
-        limits.usd || limits.power_w || std::any_of(plan_.objectives.begin(), plan_.objectives.end(), reads_bill);
-    const auto rejected = [](const std::string& reason, const std::string& example) {
-      return Outcome{Outcome::Kind::kRejected, reason, example, {}};
-    };
-    if (!bill.problem.empty()) return matters ? rejected("the network has no bill", bill.problem) : Outcome{};
-    if (limits.usd && bill.usd > *limits.usd)
-      return rejected(kTooDear, "the network costs $" + std::to_string(std::llround(bill.usd)));
-    if (limits.power_w && bill.power_w > *limits.power_w)
-      return rejected(kTooMuchPower, "the network draws " + std::to_string(std::llround(bill.power_w)) + " W");
-    return {};
   }
 
   void keep(const Move& move, Outcome outcome) {
@@ -331,21 +347,6 @@ class Search {
     Outcome outcome{};
   };
 
-  /// Jobs with runs that are not taken.
-  struct Waiting {
-    std::set<std::pair<double, std::size_t>> quick{};  // by bound, which may be closer
-    std::set<std::pair<double, std::size_t>> runs{};   // by place_of()
-    std::set<std::string> steps{};                     // of the runs that are under way
-    std::size_t busy = 0;                              // moves that are under way
-    std::condition_variable returned{};                // one is over
-  };
-  struct Tally {
-    std::uint64_t excluded = 0;          // candidates that are no longer in the queue
-    std::vector<std::size_t> beaten{};   // their jobs
-    std::vector<std::size_t> cut_off{};  // jobs of runs that the end of the time stopped
-    std::uint64_t reused = 0;            // candidates of the folder
-  };
-
   const Plan& plan_;
   const PlanOptions& options_;
   const Clock::time_point begun_ = Clock::now();
@@ -354,7 +355,7 @@ class Search {
   std::vector<JobCandidate> jobs_;
   std::vector<State> states_;  // by job
   std::mutex mutex_;           // of all below but runs_
-  studies::RecordLog log_;     // of the folder
+  Folder folder_;              // of the folder
   Waiting waiting_;
   Tally tally_;
   double best_ = std::numeric_limits<double>::infinity();  // of the first objective
@@ -407,7 +408,7 @@ PlanResult Search::result() {
   return result;
 }
 
-// What has memory enough and only costs or draws too much is nearer than what has not.
+// Says what has memory enough and only costs or draws too much is nearer than what has not.
 std::string Search::nearest() const {
   double least = std::numeric_limits<double>::infinity();
   std::string text = rejections_.nearest;

@@ -4,6 +4,7 @@
 #include "json/json.hpp"
 #include "photonrail/study/plan.hpp"
 #include "studies/plan/objective.hpp"
+#include "studies/plan/outcome.hpp"
 #include "studies/plan/pipeline_path.hpp"
 
 #include <cstddef>
@@ -33,14 +34,7 @@ struct JobCandidate {
   double work = 0.0;             ///< of a simulation, to compare jobs with each other
 };
 
-/// What the network of a candidate costs.
-struct NetworkBill {
-  double usd = 0.0;
-  double power_w = 0.0;
-  std::string problem{};  ///< why it cannot be, or has no price; empty where it has
-};
-
-/// What cannot be, by reason, with the first example of each.
+/// Says what cannot be, by reason, with the first example of each.
 struct Rejections {
   struct Reason {
     std::uint64_t count = 0;
@@ -74,11 +68,11 @@ class Space {
   /// The same of a candidate, with the circuits that its rails must switch. Safe to call from several threads;
   /// milliseconds.
   [[nodiscard]] std::vector<double> bounds_on_rails(const JobCandidate& job, std::uint64_t run) const;
-  /// What is known of the candidate before it runs, but for its bound. The bill is 0 where it is not asked for.
+  /// Says what is known of the candidate before it runs, but for its bound. The bill is 0 where it is not asked for.
   [[nodiscard]] Measured known(const JobCandidate& job, std::optional<std::uint64_t> run) const;
   /// The bill of the network. Safe to call from several threads.
   [[nodiscard]] NetworkBill bill(const JobCandidate& job, std::uint64_t run) const;
-  /// What candidate `run` of the job changes in the base, and the labels of its values.
+  /// Says what candidate `run` of the job changes in the base, and the labels of its values.
   [[nodiscard]] std::vector<Override> patch(const JobCandidate& job, std::uint64_t run) const;
   [[nodiscard]] std::vector<std::string> labels(const JobCandidate& job, std::uint64_t run) const;
   /// Its value in each free choice, in the order of values(): a number of its own.
@@ -99,7 +93,7 @@ class Space {
   void add_shape(const JobCandidate& job, std::vector<Override>& patch) const;
   void add_jobs(std::uint32_t job_values, Rejections& rejections, std::vector<JobCandidate>& jobs) const;
 
-  /// What the base is with one combination of the axes that change the job.
+  /// Says what the base is with one combination of the axes that change the job.
   struct Base {
     std::optional<TrainingSpec> spec;  ///< none: no training job
     StepBound::Facts facts{};
@@ -107,7 +101,7 @@ class Space {
     double gpus = 0.0;  ///< of the cluster
   };
   [[nodiscard]] Base base_of(const json::Json& scenario) const;
-  /// What the values of axes change, without the shape.
+  /// Says what the values of axes change, without the shape.
   [[nodiscard]] std::vector<Override> axis_patch(std::uint32_t job_values, std::uint64_t run) const;
   /// REQUIRES: it is a training job.
   [[nodiscard]] TrainingSpec spec_of(const JobCandidate& job) const;

@@ -1,4 +1,4 @@
-// What the step of a candidate depends on, as a text: candidates with equal keys have equal steps.
+// Says what the step of a candidate depends on, as a text: candidates with equal keys have equal steps.
 #pragma once
 
 #include "photonrail/study/plan.hpp"

@@ -5,6 +5,7 @@
 #include "console.hpp"
 #include "core/counted.hpp"
 #include "json/file_text.hpp"
+#include "launch.hpp"
 #include "photonrail/core/work.hpp"
 #include "photonrail/error.hpp"
 #include "progress.hpp"
@@ -199,32 +200,16 @@ void dry_run(const Sweep& sweep, std::uint32_t threads, const Registries& known)
   Progress::tell(warnings.lines(), infeasible);
 }
 
-std::filesystem::path own_program() {
-  std::error_code error;
-  auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-  return error ? std::filesystem::path("photonrail") : program;
-}
-
-sweep::SlurmProfile profile_of(const SweepCommandOptions& options) {
-  sweep::SlurmProfile profile =
-      options.launch.profile.empty() ? sweep::SlurmProfile{} : sweep::read_slurm_profile(options.launch.profile);
-  if (!options.launch.partition.empty()) profile.partition = options.launch.partition;
-  if (!options.launch.time.empty()) profile.time = options.launch.time;
-  if (options.launch.points_per_task > 0) profile.points_per_task = options.launch.points_per_task;
-  if (options.jobs > 0) profile.cpus_per_task = options.jobs;
-  return profile;
-}
-
 void launch(const Sweep& sweep, const SweepOptions& run, const SweepCommandOptions& options, const Registries& known) {
   if (options.file == json::kStandardInput)
     throw CommandError(2, "--launcher slurm: the tasks read the sweep again, so it must be a file");
-  const sweep::SlurmJob job = sweep::submit_to_slurm(sweep, run, profile_of(options), own_program(), known);
+  const sweep::SlurmJob job =
+      sweep::submit_to_slurm(sweep, run, profile_of(options.launch, options.jobs), own_program(), known);
   if (job.id.empty()) {
     std::cout << "nothing is missing in " << run.directory.string() << '\n';
     return;
   }
-  std::cout << "submitted job " << job.id << ", " << core::counted(job.tasks, "task") << " (" << job.script.string()
-            << ")\nphotonrail sweep status " << run.directory.string() << " says how far it is\n";
+  std::cout << submitted(job) << "\nphotonrail sweep status " << run.directory.string() << " says how far it is\n";
 }
 
 // Prints what there is now; the exit status says whether that is all.
@@ -263,6 +248,25 @@ void run_point(const Sweep& sweep, const SweepCommandOptions& options, const Reg
 }
 
 }  // namespace
+
+sweep::SlurmProfile profile_of(const SweepLaunchOptions& launch, std::uint32_t jobs) {
+  sweep::SlurmProfile profile = launch.profile.empty() ? sweep::SlurmProfile{} : sweep::read_slurm_profile(launch.profile);
+  if (!launch.partition.empty()) profile.partition = launch.partition;
+  if (!launch.time.empty()) profile.time = launch.time;
+  if (launch.points_per_task > 0) profile.points_per_task = launch.points_per_task;
+  if (jobs > 0) profile.cpus_per_task = jobs;
+  return profile;
+}
+
+std::filesystem::path own_program() {
+  std::error_code error;
+  auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? std::filesystem::path("photonrail") : program;
+}
+
+std::string submitted(const sweep::SlurmJob& job) {
+  return "submitted job " + job.id + ", " + core::counted(job.tasks, "task") + " (" + job.script.string() + ")";
+}
 
 void sweep(const SweepCommandOptions& options, const Registries& known) {
   const Sweep sweep = read_sweep(options.file, parse_set(options.set), options.plugins);

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
+#include <initializer_list>
 #include <map>
 #include <sstream>
 
@@ -61,26 +62,32 @@ fi
 exit $status
 )";
 
-std::string script_of(const Sweep& sweep, const SweepOptions& options, const SlurmProfile& profile,
-                      const std::filesystem::path& program, std::uint64_t tasks) {
-  const auto folder = absolute(options.directory).lexically_normal();
+std::string script_of(const SlurmArray& array, const SlurmProfile& profile, std::uint64_t tasks) {
   std::ostringstream text;
-  text << "#!/bin/bash\n# Submitted by photonrail sweep --launcher slurm; each task runs the points of its shard that are "
-          "missing.\n";
-  text << "#SBATCH --job-name=photonrail-sweep\n#SBATCH --array=1-" << tasks
+  text << "#!/bin/bash\n# Submitted by photonrail " << array.verb
+       << " --launcher slurm; each task runs the points of its shard that are missing.\n";
+  text << "#SBATCH --job-name=photonrail-" << array.verb << "\n#SBATCH --array=1-" << tasks
        << "\n#SBATCH --requeue\n#SBATCH --open-mode=append\n";
   text << "#SBATCH --cpus-per-task=" << profile.cpus_per_task << '\n';
   if (!profile.partition.empty()) text << "#SBATCH --partition=" << profile.partition << '\n';
   if (!profile.time.empty()) text << "#SBATCH --time=" << profile.time << '\n';
   for (const std::string& option : profile.options) text << "#SBATCH " << option << '\n';
-  text << "shards=" << tasks << "\ncommand=(" << shell_word(program.string());
-  for (const SweepInput& plugin : sweep.plugins) text << " --plugin " << shell_word(plugin.file.string());
-  text << " --work-limit none sweep " << shell_word(absolute(sweep.file).lexically_normal().string());
-  for (const Override& set : sweep.set) text << " --set " << shell_word(set.pointer + "=" + set.value);
-  text << " --out " << shell_word(folder.string()) << " --jobs " << profile.cpus_per_task;
-  if (options.memory_bytes > 0) text << " --memory " << options.memory_bytes;
+  text << "shards=" << tasks << "\ncommand=(";
+  for (std::size_t w = 0; w < array.command.size(); ++w) text << (w > 0 ? " " : "") << shell_word(array.command[w]);
   text << ")\n" << kBody;
   return text.str();
+}
+
+std::vector<std::string> command_of(const Sweep& sweep, const SweepOptions& options, const SlurmProfile& profile,
+                                    const std::filesystem::path& program) {
+  std::vector<std::string> words{program.string()};
+  const auto add = [&words](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
+  for (const SweepInput& plugin : sweep.plugins) add({"--plugin", plugin.file.string()});
+  add({"--work-limit", "none", "sweep", absolute(sweep.file).lexically_normal().string()});
+  for (const Override& set : sweep.set) add({"--set", set.pointer + "=" + set.value});
+  add({"--out", absolute(options.directory).lexically_normal().string(), "--jobs", std::to_string(profile.cpus_per_task)});
+  if (options.memory_bytes > 0) add({"--memory", std::to_string(options.memory_bytes)});
+  return words;
 }
 
 std::string submit(const std::filesystem::path& script) {
@@ -176,19 +183,23 @@ SlurmProfile read_slurm_profile(const std::filesystem::path& file) {
 SlurmJob submit_to_slurm(const Sweep& sweep, const SweepOptions& options, const SlurmProfile& profile,
                          const std::filesystem::path& program, const Registries& known) {
   require_valid(profile);
-  const std::uint64_t missing = prepare_for_shards(sweep, options, known);
-  if (missing == 0) return {};
-  const std::uint64_t points = sweep.points.size();
+  if (prepare_for_shards(sweep, options, known) == 0) return {};
+  return submit_array({"sweep", command_of(sweep, options, profile, program), options.directory, sweep.points.size()},
+                      profile);
+}
+
+SlurmJob submit_array(const SlurmArray& array, const SlurmProfile& profile) {
+  require_valid(profile);
   const std::uint64_t each =
-      profile.points_per_task > 0 ? profile.points_per_task : (points + kTasksByDefault - 1) / kTasksByDefault;
+      profile.points_per_task > 0 ? profile.points_per_task : (array.points + kTasksByDefault - 1) / kTasksByDefault;
   SlurmJob job;
-  job.tasks = static_cast<std::uint32_t>((points + each - 1) / each);
-  job.script = absolute(options.directory).lexically_normal() / "slurm" / "job.sh";
+  job.tasks = static_cast<std::uint32_t>((array.points + each - 1) / each);
+  job.script = absolute(array.directory).lexically_normal() / "slurm" / "job.sh";
   std::error_code error;
   create_directories(job.script.parent_path(), error);
-  write_file(job.script, script_of(sweep, options, profile, program, job.tasks));
+  write_file(job.script, script_of(array, profile, job.tasks));
   job.id = submit(job.script);
-  studies::RecordLog(jobs_file(options.directory), kJobsHead).add(json::Json{{"job", job.id}}.dump());
+  studies::RecordLog(jobs_file(array.directory), kJobsHead).add(json::Json{{"job", job.id}}.dump());
   return job;
 }
 

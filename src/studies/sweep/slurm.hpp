@@ -10,7 +10,7 @@
 
 namespace photonrail::sweep {
 
-/// What becomes of it: docs/reference/sweep.md, "Slurm profile".
+/// Says what becomes of it: docs/reference/sweep.md, "Slurm profile".
 struct SlurmProfile {
   std::string partition;              ///< empty: the cluster's default
   std::string time;                   ///< as sbatch takes it; empty: the partition's
@@ -21,6 +21,14 @@ struct SlurmProfile {
 
 /// Reads `photonrail.slurm/1`. Throws ConfigError.
 [[nodiscard]] SlurmProfile read_slurm_profile(const std::filesystem::path& file);
+
+/// Says what the tasks of an array job run: each the same command with `--shard I/N` behind it.
+struct SlurmArray {
+  std::string verb;                  ///< "sweep": of the job's name and the first line of its script
+  std::vector<std::string> command;  ///< its words, without the shard
+  std::filesystem::path directory;   ///< gets slurm/, with script, logs and numbers of jobs
+  std::uint64_t points = 0;          ///< shared out over the tasks
+};
 
 struct SlurmJob {
   std::string id;  ///< empty: nothing was missing, and nothing submitted
@@ -34,6 +42,9 @@ struct SlurmJob {
 /// or there is no sbatch, or it refuses.
 SlurmJob submit_to_slurm(const Sweep& sweep, const SweepOptions& options, const SlurmProfile& profile,
                          const std::filesystem::path& program, const Registries& known = {});
+
+/// Writes the script of an array job and submits it. Throws ConfigError: there is no sbatch, or it refuses.
+SlurmJob submit_array(const SlurmArray& array, const SlurmProfile& profile);
 
 /// A line for each job that was submitted for `directory`.
 [[nodiscard]] std::vector<std::string> slurm_state(const std::filesystem::path& directory);

@@ -63,6 +63,7 @@ TEST(Planner, EqualCandidatesRunOnce) {
                      {"provisioned", {{"/controller", {{"name", "opus"}, {"mode", "provisioned"}}}}}}}}};
   PlanOptions options;
   options.jobs = 1;
+  options.keep = 1;
   const PlanResult result = run_plan(parsed_plan(file), options);
   EXPECT_EQ(result.open, 0u);
   EXPECT_GT(result.simulated, 1u);
@@ -76,6 +77,7 @@ TEST(Planner, PlacementsInWhichAJobIsTheSameRunOnce) {
                    {"values", {json{"tp", "cp", "dp", "pp"}, json{"cp", "tp", "dp", "pp"}, json{"tp", "dp", "cp", "pp"}}}}};
   PlanOptions options;
   options.jobs = 1;
+  options.keep = 1;
   const PlanResult result = run_plan(parsed_plan(file), options);
   EXPECT_EQ(result.open, 0u);
   EXPECT_GT(result.simulated, 0u);

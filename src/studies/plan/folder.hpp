@@ -24,7 +24,8 @@ class Folder {
   /// Throws ConfigError: the folder is of another plan.
   Folder(const Plan& plan, const PlanOptions& options);
 
-  /// Says what is there that no call has returned; looked for every two seconds, so that it may be nothing. Throws ConfigError.
+  /// Says what is there that no call has returned; looked for every two seconds, so that it may be nothing. Throws
+  /// ConfigError.
   [[nodiscard]] std::vector<Record> news();
   void add(const Record& record);
 

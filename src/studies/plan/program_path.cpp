@@ -17,9 +17,9 @@ Duration least_transfer(double bytes, double bytes_per_second) {
   return Duration{static_cast<std::int64_t>(std::floor(bytes * 1e12 / bytes_per_second))};
 }
 
-/// Says what a member of a call has to receive, or to send, in all, and from other servers, of which each has `in_server` of
-/// the members: shards of others, and sums of what others have. Sums may be made inside a server, and what several of its
-/// GPUs need has to come into it once; so that the members of a server share what they need from outside.
+/// Says what a member of a call has to receive, or to send, in all, and from other servers, of which each has `in_server`
+/// of the members: shards of others, and sums of what others have. Sums may be made inside a server, and what several of
+/// its GPUs need has to come into it once; so that the members of a server share what they need from outside.
 struct LeastBytes {
   double all = 0.0;
   double outside = 0.0;

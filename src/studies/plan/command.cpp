@@ -7,6 +7,7 @@
 #include "json/file_text.hpp"
 #include "launch.hpp"
 #include "photonrail/error.hpp"
+#include "photonrail/report.hpp"
 #include "photonrail/study/plan.hpp"
 #include "photonrail/study/sweep.hpp"
 #include "progress.hpp"
@@ -25,6 +26,7 @@
 #include <initializer_list>
 #include <iostream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace photonrail::command {

@@ -1,6 +1,7 @@
 // Training jobs drawn at random with experts, context parallelism, tiers, slow GPUs, several jobs and pods, under every
 // policy that treats equal ranks or equal rails equally: folded or not, they end in the same result.
 #include "photonrail/config.hpp"
+#include "photonrail/simulate.hpp"
 #include "run/drawing.hpp"
 #include "support/folded.hpp"
 #include "support/test_cases.hpp"
@@ -9,10 +10,15 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace photonrail::test {
 namespace {

@@ -8,11 +8,15 @@ def _axes(ax, size=(7, 4)):
 
 
 def step_against_delay(frame, delay="reconfiguration_ms", by=None, ax=None):
-    """Step time against the delay of a reconfiguration, from a frame of sweep(); a line for each value of `by`."""
+    """Step time against the delay of a reconfiguration, from a frame of sweep(); a line for each value of `by`, one for those that coincide."""
     ax = _axes(ax)
+    lines = {}
     for label, rows in (frame.groupby(by) if by else [(None, frame)]):
         rows = rows.sort_values(delay)
-        ax.plot(rows[delay], rows["step_s"] * 1e3, marker="o", label=label)
+        lines.setdefault((tuple(rows[delay]), tuple(rows["step_s"].map("{:.4g}".format))), []).append((label, rows))
+    for same in lines.values():
+        rows = same[0][1]
+        ax.plot(rows[delay], rows["step_s"] * 1e3, marker="o", label=" = ".join(str(label) for label, _ in same))
     ax.set(xscale="log", xlabel=f"{delay.rsplit('_', 1)[0]} ({delay.rsplit('_', 1)[-1]})", ylabel="step (ms)")
     if by:
         ax.legend(title=by)

@@ -168,14 +168,24 @@ bool leaves_the_name_right(const Override& set) {
          set.pointer.starts_with("/workload/serving/find_rate");
 }
 
+// A value as names of runs have it: of an object what it is called, '{"kind": "optical", ...}' as "optical"; the begin of
+// what is long.
+std::string short_value(const std::string& value) {
+  constexpr std::size_t kMaxValue = 40;
+  if (const auto object = json::parse_if_json(value); object && object->is_object()) {
+    for (const char* key : {"name", "kind", "preset"}) {
+      if (const Json* const word = object->find(key); word != nullptr && word->is_string()) return word->string();
+    }
+  }
+  return value.size() <= kMaxValue ? value : value.substr(0, kMaxValue) + "...";
+}
+
 // "quickstart, mode=on_demand": the name in the file says what the file does, which an override may have changed.
 std::string name_with(std::string_view file, std::span<const Override> overrides) {
-  constexpr std::size_t kMaxValue = 40;
   std::string name = std::filesystem::path(file).stem().string();
   for (const Override& set : overrides) {
     if (leaves_the_name_right(set)) continue;
-    const std::string value = set.value.size() <= kMaxValue ? set.value : set.value.substr(0, kMaxValue) + "...";
-    name += ", " + set.pointer.substr(set.pointer.rfind('/') + 1) + "=" + value;
+    name += ", " + set.pointer.substr(set.pointer.rfind('/') + 1) + "=" + short_value(set.value);
   }
   return name;
 }

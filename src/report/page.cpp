@@ -48,12 +48,27 @@ std::string name_of(const fs::path& folder) {
   return (absolute.has_filename() ? absolute : absolute.parent_path()).filename().string();
 }
 
+// What is said of one run alone needs no name before it.
+void drop_name(const std::string& name, report::PageTables& tables) {
+  const auto drop = [&](std::string& text) {
+    if (text.starts_with(name + ": ")) text.erase(0, name.size() + 2);
+  };
+  for (Json& fact : tables.about.elements()) {
+    std::string topic = fact.find("topic")->string();
+    drop(topic);
+    fact["topic"] = topic;
+  }
+  std::for_each(tables.explanations.begin(), tables.explanations.end(), drop);
+  std::for_each(tables.notes.begin(), tables.notes.end(), drop);
+}
+
 // The results of the runs as rows of `tables`, and their traces.
 Json read_runs(const std::vector<fs::path>& folders, report::PageTables& tables) {
   Json traces = Json::array();
   std::size_t more = 0;
   for (const fs::path& folder : folders) {
     const std::string name = report::read_run_result(folder / "result.json", tables);
+    if (folders.size() == 1) drop_name(name, tables);
     if (!fs::exists(folder / "trace.json")) continue;
     if (traces.size() < kMaxTraces)
       traces.push_back(report::read_trace(folder / "trace.json", name));

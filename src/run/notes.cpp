@@ -1,7 +1,9 @@
 #include "run/notes.hpp"
 
 #include "core/counted.hpp"
+#include "photonrail/core/work.hpp"
 #include "photonrail/simulate.hpp"
+#include "run/expected_time.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -294,6 +296,18 @@ void add_notes(const Scenario& scenario, const Registries& registries, RunResult
     if (Found note = find(scenario, result)) result.notes.push_back(*std::move(note));
   }
   if (Found note = refit_not_provisioned(scenario, result, registries)) result.notes.push_back(*std::move(note));
+}
+
+void add_forecast(const Scenario& scenario, const Registries& registries, RunResult& result) {
+  constexpr std::uint64_t kEvents = 500'000;  // of shorter runs the estimate would take a part of the time
+  constexpr double kLong = 10.0;              // seconds
+  if (result.engine.events < kEvents) return;
+  const WorkEstimate work = expected_work(scenario, registries);
+  if (work.seconds() < kLong) return;
+  result.notes.push_back({"forecast", "--work-limit",
+                          "The run was expected to take about " + rough_time(work.seconds()) + " of one core (" +
+                              work.in_words() + "); --work-limit refuses what takes longer than it says.",
+                          work.seconds()});
 }
 
 }  // namespace run

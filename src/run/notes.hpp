@@ -10,5 +10,7 @@ namespace photonrail::run {
 
 /// Adds the notes of the table that hold. REQUIRES: the rest of the result is complete.
 void add_notes(const Scenario& scenario, const Registries& registries, RunResult& result);
+/// Adds what a run that takes long was expected to take. REQUIRES: its events are counted.
+void add_forecast(const Scenario& scenario, const Registries& registries, RunResult& result);
 
 }  // namespace photonrail::run

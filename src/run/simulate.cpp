@@ -87,6 +87,7 @@ RunResult simulate(const Scenario& scenario, std::span<Observer* const> observer
       run::searches_rate(scenario) ? run::run_at_greatest_rate(scenario, observers, once) : once(scenario, observers);
   if (scenario.run.spread_seeds) add_spread(scenario, *scenario.run.spread_seeds, registries, result);
   run::add_notes(scenario, registries, result);
+  run::add_forecast(scenario, registries, result);
   end_clock(started, result);
   return result;
 }
@@ -100,6 +101,7 @@ RunResult simulate(const Scenario& scenario, WorkloadAgent& agent, std::span<Obs
   const auto started = std::chrono::steady_clock::now();
   RunResult result = run_once(scenario, &agent, observers, registries);
   run::add_notes(scenario, registries, result);
+  run::add_forecast(scenario, registries, result);
   end_clock(started, result);
   return result;
 }

@@ -1,5 +1,6 @@
 // `photonrail import hf` and `import astra` with a folder: what is guessed is told, and the scenario runs.
 #include "command/command.hpp"
+#include "formats/chakra/chakra_support.hpp"
 #include "support/source_dir.hpp"
 
 #include <fstream>
@@ -36,6 +37,59 @@ TEST_F(ImportFolder, AModelGetsTheFewestServersThatHoldIt) {
   const Outcome missing = run("import hf nowhere -o none.json");
   EXPECT_EQ(missing.status, 2);
   EXPECT_THAT(missing.err, HasSubstr("nowhere: is not there"));
+}
+
+// Llama 3 8B takes 16 bytes for each of 8.03 billion parameters, 128 GB, a part of which each GPU of one server has.
+TEST_F(ImportFolder, AModelOnOneServerIsShardedAndTheDoorSaysHow) {
+  fs::create_directories(folder_ / "small");
+  std::ofstream(folder_ / "small/config.json")
+      << R"({"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+            "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256})";
+  const Outcome one = run("import hf small -o small.json");
+  ASSERT_EQ(one.status, 0) << one.err;
+  EXPECT_THAT(one.out, HasSubstr("  1 server, the fewest"));
+  EXPECT_THAT(one.out, HasSubstr("  tp 1, pp 1, dp 8, fsdp; 32 sequences of 8192 tokens a step (/workload/training)\n"));
+  EXPECT_EQ(run("run small.json --quiet").status, 0) << read(folder_ / ".err");
+  // A rail of 200 servers needs 400 fibres, and the switch has 384 ports.
+  EXPECT_THAT(run("import hf small --servers 200 -o large.json").out, HasSubstr("in pods, as one is too small for a rail"));
+  fs::create_directories(folder_ / "empty");
+  EXPECT_THAT(run("import hf empty -o none.json").err, HasSubstr("empty: has no config.json ("));
+  std::ofstream(folder_ / "other.json") << R"({"schema": "photonrail.model/1"})";
+  EXPECT_THAT(run("import hf other.json -o none.json").err, HasSubstr("other.json: has no \"model_type\", as a model of"));
+  EXPECT_FALSE(fs::exists(folder_ / "none.json"));
+}
+
+// Both ranks compute for 5 ms, of which their traces have the duration alone, and then reduce.
+TEST_F(ImportFolder, ATraceWithoutWorkTakesItsRecordedTimes) {
+  fs::create_directories(folder_ / "trace");
+  for (int rank = 0; rank < 2; ++rank) {
+    const std::string text =
+        trace({Node(1, kCompute, "kernel").duration_micros(5000), collective(2, 0, 1000, "7").waits_for({1})});
+    std::ofstream(folder_ / "trace" / ("job." + std::to_string(rank) + ".et"), std::ios::binary) << text;
+  }
+  std::ofstream(folder_ / "trace/comm_group.json") << R"({"7": [0, 1]})";
+  const Outcome in = run("import chakra trace -o again.json");
+  ASSERT_EQ(in.status, 0) << in.err;
+  EXPECT_THAT(in.out, HasSubstr("2 ranks, 1 group of"));
+  EXPECT_THAT(in.out, HasSubstr("its groups are those of comm_group.json"));
+  EXPECT_THAT(in.out, HasSubstr("computations take their recorded times"));
+  ASSERT_EQ(run("run again.json --quiet --out again").status, 0) << read(folder_ / ".err");
+  EXPECT_GT(result("again/result.json")["makespan_s"].get<double>(), 0.005);
+}
+
+TEST_F(ImportFolder, AnInfrastructureAndACardSayWhatIsGuessed) {
+  const std::string source = PHOTONRAIL_SOURCE_DIR;
+  const Outcome infra = run("import infragraph " + source + "/configs/infragraph/optical-rails.yaml -o infra.json");
+  ASSERT_EQ(infra.status, 0) << infra.err;
+  EXPECT_THAT(infra.out, HasSubstr("an all-reduce of 1 GB among all GPUs, as an infrastructure has no job (/workload)"));
+  EXPECT_THAT(infra.out, HasSubstr("controller opus (/controller)"));
+  EXPECT_EQ(run("run infra.json --quiet").status, 0) << read(folder_ / ".err");
+  ASSERT_EQ(run("card export " + source + "/configs/llama3-8b-16gpu.json -o card.yaml").status, 0)
+      << read(folder_ / ".err");
+  const Outcome card = run("import card card.yaml -o card.json");
+  ASSERT_EQ(card.status, 0) << card.err;
+  EXPECT_THAT(card.out, HasSubstr("GPUs that reach their peak (/cluster/gpu/compute_efficiency)"));
+  EXPECT_EQ(run("run card.json --quiet").status, 0) << read(folder_ / ".err");
 }
 
 TEST_F(ImportFolder, FilesOfAstraSimAreFoundByTheirNames) {

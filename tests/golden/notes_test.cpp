@@ -1,6 +1,8 @@
 // Each note appears where it is true, and not where it is not.
+#include "run/notes.hpp"
 #include "golden/golden.hpp"
 #include "photonrail/config.hpp"
+#include "run/expected_time.hpp"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -140,6 +142,23 @@ TEST(Notes, SwitchingIsHiddenWhereNoRankWaits) {
   text["cluster"]["rail"]["switch"]["reconfiguration_ms"] = 5;
   text["workload"]["graph"]["tasks"][0]["compute_us"] = 1000;
   EXPECT_FALSE(has_note(text, "hidden-switching")) << "4 ms are waited for";
+}
+
+// By the forecast ten million all-to-alls of six ranks take more than ten seconds, and two take none.
+TEST(Notes, ALongRunSaysItsForecast) {
+  json text = noted_job();
+  RunResult result = run_of(text);
+  text["workload"]["collective"] = {{"op", "all_to_all"}, {"bytes", 1000000}, {"repeat", 10}};
+  text["run"] = {{"iterations", 1000000}, {"folding", false}};
+  const Scenario longer = parse_scenario(text.dump(), ".");
+  run::add_forecast(longer, {}, result);
+  EXPECT_EQ(find_note(result, "forecast"), nullptr) << "so few events were soon simulated";
+  result.engine.events = 100'000'000;
+  run::add_forecast(longer, {}, result);
+  ASSERT_NE(find_note(result, "forecast"), nullptr);
+  EXPECT_EQ(find_note(result, "forecast")->key, "--work-limit");
+  EXPECT_EQ(find_note(result, "forecast")->value, run::expected_work(longer, {}).seconds());
+  EXPECT_GE(find_note(result, "forecast")->value, 10.0);
 }
 
 TEST(Notes, OpticalRailsThatAreFasterSayWhy) {

@@ -16,7 +16,13 @@ void write(const std::filesystem::path& file, const std::string& text) {
 
 }  // namespace
 
-void card_import(const CardOptions& options) { write(options.out, scenario_from_card(options.from)); }
+void card_import(const CardOptions& options) {
+  write(options.out, scenario_from_card(options.from));
+  std::cout << "guessed:\n"
+            << "  electrical rails without oversubscription, rank r on GPU r (/cluster/rail, /placement)\n"
+            << "  GPUs that reach their peak (/cluster/gpu/compute_efficiency)\n"
+            << "photonrail run " << options.out.string() << " runs it\n";
+}
 
 void card_export(const CardOptions& options, const Registries& known) {
   write(options.out, card_from_scenario(options.from, parse_set(options.set), known));

@@ -1,9 +1,12 @@
 // Scenarios from a folder of Hugging Face's or of ASTRA-sim: what it does not say is guessed, and each guess is told.
 #include "commands.hpp"
+#include "config/huggingface.hpp"
+#include "config/json_reader.hpp"
 #include "core/counted.hpp"
 #include "format_commands.hpp"
 #include "formats/chakra/files.hpp"
 #include "help_commands.hpp"
+#include "json/file_text.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
@@ -41,6 +44,33 @@ void require(const fs::path& file, const fs::path& folder, const char* what, con
     throw ConfigError(folder.string(), "has no " + std::string(what), std::string("name it with ") + option);
 }
 
+constexpr const char* kModel = "the folder of a model of Hugging Face, or its config.json";
+
+void check_model(const fs::path& from) {
+  std::error_code error;
+  if (!fs::exists(from, error)) throw ConfigError(from.string(), "is not there", kModel);
+  const fs::path file = fs::is_directory(from, error) ? from / "config.json" : from;
+  if (!fs::exists(file, error)) throw ConfigError(from.string(), "has no config.json", kModel);
+  if (!config::is_huggingface(config::parse_json(json::file_text(file), file.string())))
+    throw ConfigError(file.string(), "has no \"model_type\", as a model of Hugging Face has", kModel);
+}
+
+// What follows `before` in the text of a scenario, up to `end`.
+std::string said(const std::string& text, const std::string& before, const std::string& end) {
+  const std::size_t from = text.find(before) + before.size();
+  return text.substr(from, text.find_first_of(end, from) - from);
+}
+
+// "tp 8, pp 1, dp 25, fsdp".
+std::string shape_of(const std::string& text) {
+  std::string shape;
+  for (const char c : said(text, "\"parallelism\": { ", "}")) {
+    if (c != '"' && c != ':') shape += c;
+  }
+  const std::size_t flag = shape.find(" true");
+  return flag == std::string::npos ? shape : shape.substr(0, flag);
+}
+
 }  // namespace
 
 void import_astra_folder(AstraCommandOptions options, const fs::path& folder) {
@@ -74,9 +104,7 @@ void import_hf(const ImportHfOptions& options, const Registries& known) {
   init.model = options.from.string();
   init.gpu = options.gpu;
   if (const ControllerFactory* policy = known.controllers.first_that_decides()) init.controller = policy->name;
-  std::error_code error;
-  if (!fs::exists(options.from, error))
-    throw ConfigError(options.from.string(), "is not there", "the folder of a model of Hugging Face, or its config.json");
+  check_model(options.from);
   std::string text;
   std::optional<Scenario> read;
   // This takes the fewest servers that hold the model with its optimizer.
@@ -94,8 +122,11 @@ void import_hf(const ImportHfOptions& options, const Registries& known) {
   if (options.servers == 0)
     std::cout << "  " << core::counted(init.servers, "server") << ", the fewest on which it fits (--servers)\n";
   std::cout << "  8 GPUs a server, " << init.gpu << ", 450 GB/s inside it, a NIC of 50 GB/s a GPU (/cluster)\n"
-            << "  how ranks share the model, sequences and batch (/workload/training)\n"
-            << "  optical rails of " << init.switches << " (/cluster/rail), two steps (/run)\n"
+            << "  " << shape_of(text) << "; " << said(text, "\"global_batch\": ", " ") << " sequences of "
+            << said(text, "\"sequence\": ", ",") << " tokens a step (/workload/training)\n"
+            << "  optical rails of " << init.switches
+            << (text.find("\"pods\"") == std::string::npos ? "" : " in pods, as one is too small for a rail")
+            << " (/cluster/rail)\n  controller " << init.controller << " (/controller), two steps (/run)\n"
             << "photonrail run " << options.out.string() << " runs it\n";
 }
 

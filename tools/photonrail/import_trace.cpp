@@ -44,14 +44,25 @@ fs::path chakra_prefix(const fs::path& given) {
                     names.empty() ? "name a folder with Chakra traces, one file a rank" : "name one of " + list);
 }
 
+// The groups of a trace: PREFIX.json, else the one file of its folder that is called *group*.json.
+fs::path groups_of(const fs::path& prefix) {
+  const fs::path own = prefix.string() + ".json";
+  if (fs::exists(own)) return own;
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(prefix.parent_path())) {
+    const std::string file = entry.path().filename().string();
+    if (file.ends_with(".json") && file.find("group") != std::string::npos) found.push_back(entry.path());
+  }
+  return found.size() == 1 ? found.front() : fs::path{};
+}
+
 TraceScenario from_chakra(const fs::path& given) {
   const fs::path prefix = fs::absolute(chakra_prefix(given)).lexically_normal();
   TraceScenario scenario;
   scenario.name = prefix.filename().string();
   scenario.ranks = formats::chakra::find_traces(prefix).size();
   Json chakra{{"prefix", prefix.string()}};
-  const fs::path groups = prefix.string() + ".json";
-  if (fs::exists(groups)) {
+  if (const fs::path groups = groups_of(prefix); !groups.empty()) {
     chakra["comm_groups"] = groups.string();
     scenario.guesses.push_back("its groups are those of " + groups.filename().string());
   }
@@ -102,7 +113,15 @@ std::string dimensions_text(const Scenario& scenario) {
   for (const auto& [dimension, count] : groups) {
     text += (text.empty() ? "" : ", ") + core::counted(count, "group") + " of " + std::string(name(dimension));
   }
-  return text;
+  return text.empty() ? "no groups" : text;
+}
+
+// Computations that say nothing of their work would take no time: where they were recorded, they take what they took.
+bool needs_recorded_times(const Scenario& scenario) {
+  const auto& warnings = scenario.graph.warnings();
+  return std::any_of(warnings.begin(), warnings.end(), [](const std::string& line) {
+    return line.find("\"compute_time\": \"trace\" would use") != std::string::npos;
+  });
 }
 
 }  // namespace
@@ -118,6 +137,11 @@ void import_trace(const ImportTraceOptions& options, const Registries& known) {
     if (best && tried.graph.warnings().size() >= best->graph.warnings().size()) continue;
     best = std::move(tried);
     gpus = likely;
+  }
+  if (!options.kineto && needs_recorded_times(*best)) {
+    scenario.workload["chakra"]["compute_time"] = "trace";
+    best = parse_scenario(text_of_import(scenario, gpus), ".", options.out.string(), {}, known);
+    scenario.guesses.push_back("computations take their recorded times (\"compute_time\" in /workload/chakra)");
   }
   const Scenario& read = *best;
   if (!asked) scenario.guesses.push_back(core::counted(gpus, "GPU") + " a server (--gpus-per-server)");

@@ -1,5 +1,9 @@
 #include "photonrail/formats/infragraph.hpp"
+#include "columns.hpp"
 #include "commands.hpp"
+#include "console.hpp"
+#include "core/counted.hpp"
+#include "photonrail/config.hpp"
 #include "photonrail/report.hpp"
 #include "read.hpp"
 
@@ -9,7 +13,13 @@ namespace photonrail::command {
 
 void infragraph_import(const InfragraphOptions& options) {
   write_file(options.out, scenario_from_infragraph(options.from));
-  std::cout << "wrote " << options.out.string() << '\n';
+  const Scenario scenario = read_scenario(options.out);
+  std::cout << "wrote " << options.out.string() << ": " << core::counted(scenario.cluster.gpus(), "GPU")
+            << "\nguessed:\n  an all-reduce of 1 GB among all GPUs, as an infrastructure has no job (/workload)\n";
+  if (scenario.cluster.rail.kind == RailKind::kOptical)
+    std::cout << "  controller " << scenario.controller.name << " (/controller)\n";
+  std::cout << hung_lines(scenario.why, static_cast<std::size_t>(output_width())) << "photonrail run "
+            << options.out.string() << " runs it\n";
 }
 
 void infragraph_export(const InfragraphOptions& options, const Registries& known) {

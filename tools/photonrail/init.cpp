@@ -14,6 +14,7 @@
 #include <numeric>
 #include <sstream>
 #include <system_error>
+#include <utility>
 
 namespace photonrail::command {
 
@@ -144,9 +145,12 @@ Split split_of(const InitOptions& options, std::uint32_t pp) {
 // parameters over data-parallel ranks where none does; else the fewest.
 Split choose_split(const InitOptions& options, const Registries& known) {
   if (options.pp) return split_of(options, *options.pp);
-  if (Split dense = split_of(options, 1); dense.ep == 1 && dense.dp > 1) {
+  if (Split dense = split_of(options, 1); dense.ep == 1) {
     dense.fsdp = true;
-    if (fits(options, dense, known)) return dense;
+    if (dense.dp == 1 && !options.tp) {  // one server
+      dense.dp = std::exchange(dense.tp, 1);
+    }
+    if (dense.dp > 1 && fits(options, dense, known)) return dense;
   }
   constexpr std::array<std::uint32_t, 6> kStages{1, 2, 4, 8, 16, 32};
   for (const std::uint32_t pp : kStages) {

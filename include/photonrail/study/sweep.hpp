@@ -97,9 +97,11 @@ class SweepObserver {
   virtual ~SweepObserver() = default;
   /// `points` are to be run; `before` were there.
   virtual void begin(std::uint64_t /*points*/, std::uint64_t /*before*/) {}
-  /// After begin(), where there is something to do: what all points take, roughly, on the threads of the sweep. Before the
-  /// limit is looked at.
-  virtual void estimated(double /*seconds*/) {}
+  /// After begin(), where there is something to do: what all points take, roughly, on the threads of the sweep, and the
+  /// point that takes longest on its own. Before the limit is looked at.
+  virtual void estimated(double /*seconds*/, const SweepPoint& /*longest*/, double /*longest_s*/) {}
+  /// About once a second: of the points that run, the one that has run longest, and for how many seconds.
+  virtual void running(const SweepPoint&, double /*seconds*/) {}
   /// Before recorded(): of points of equal scenarios in an earlier state of the sweep, `reused` were taken over.
   virtual void reused(std::uint64_t /*points*/) {}
   /// A file of the folder was altered after it was written; what is lost with it is run again.

@@ -1,5 +1,6 @@
 // The answer that the page opens with: which design is best where designs differ most, by how much, what it costs and what binds it.
 import { stretchesBelow } from './break_even.js';
+import { namedValue, waitCauses } from './charts.js';
 import { element } from './dom.js';
 import { formatShare, formatValue, isShare, quantityOf, unitOf } from './format.js';
 import { allRows, compare, FASTEST, heldText, isLessBetter, isTime, matchingRows, stepTimeOf } from './selection.js';
@@ -27,8 +28,14 @@ export function bindingOf(table, rows) {
   return whole ? largestParts(table, rows, whole).slice(0, 2).filter((part) => part.share > 0.005).map(share).join(', ') : bindingOfRanks(table, rows);
 }
 
+// The cause of most of the waits for peers is named where it is known: "peers (pipeline bubble)".
+function peersLabel(table, rows) {
+  const causes = waitCauses(table).map(({ cause, column }) => ({ cause, seconds: meanOf(table, column.name, rows) })).filter(({ seconds }) => seconds > 0);
+  return causes.length === 0 ? 'peers' : `peers (${causes.reduce((most, one) => (one.seconds > most.seconds ? one : most)).cause})`;
+}
+
 function bindingOfRanks(table, rows) {
-  const parts = BINDING.map(([name, label]) => ({ label, seconds: meanOf(table, name, rows) })).filter(({ seconds }) => seconds > 0);
+  const parts = BINDING.map(([name, label]) => ({ label: label === 'peers' ? peersLabel(table, rows) : label, seconds: meanOf(table, name, rows) })).filter(({ seconds }) => seconds > 0);
   const whole = ['compute', 'exposed_communication', 'reconfiguration_wait', 'peer_wait', 'detection', 'idle']
     .map((part) => meanOf(table, `per_rank_mean_s.${part}`, rows)).filter((seconds) => seconds > 0).reduce((sum, seconds) => sum + seconds, 0);
   if (whole === 0) return '';
@@ -70,7 +77,7 @@ export function designsOf(table, rows, selection) {
   // Along names there is no place to compare at: each pair is a design.
   if (!comparison.numeric && !names.includes(selection.baseline)) {
     const pairs = comparison.series.flatMap(({ name, points }) => points.map(({ x, mean: value }) => ({
-      name: `${formatValue(name, selection.series)}, ${formatValue(x, selection.x)}`, value, rows: shown.filter((row) => names[row] === name && axis[row] === x) })));
+      name: `${namedValue(selection.series, name)}, ${namedValue(selection.x, x)}`, value, rows: shown.filter((row) => names[row] === name && axis[row] === x) })));
     return { designs: pairs, at: undefined };
   }
   const at = whereTheyDiffer(comparison);

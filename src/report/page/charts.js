@@ -5,26 +5,52 @@ import { formatValue, labelOf, quantityOf, unitOf } from './format.js';
 import { PALETTE } from './looks.js';
 import { measureOf, seriesOf } from './series.js';
 import { allRows, compare, heldText, matchingRows, pointName } from './selection.js';
-import { cumulative, mean, spansDecades } from './statistics.js';
+import { cumulative, mean, niceRange, range, spansDecades } from './statistics.js';
 
 const MOST_BARS = 20;  // in sight at once
 const LEFT = 86;
 
-/** The names of lines that are the same at every point, and hide each other: ["a = b"]. */
-export function linesAlike(series) {
-  const groups = new Map();
-  for (const { name, points } of series) {
-    const key = points.map((point) => `${point.x}:${point.mean.toPrecision(4)}`).join(' ');
-    groups.set(key, [...(groups.get(key) ?? []), name]);
-  }
-  return [...groups].filter(([key, names]) => key !== '' && names.length > 1).map(([, names]) => names.join(' = '));
+const HIDDEN = 1 / 250;  // of the height of a chart: less than a line is wide
+
+// What lies between two values on the axis, as a share of its height.
+function distanceOn(series, log, drawn) {
+  const means = series.flatMap(({ points }) => points.map((point) => drawn(point.mean)));
+  const { low, high } = range(log ? means.filter((value) => value > 0) : means);
+  const height = log ? Math.log(high / low) : high - low;
+  if (!(height > 0)) return () => 0;
+  const place = (value) => (log ? Math.log(Math.max(drawn(value), low)) : drawn(value));
+  return (a, b) => Math.abs(place(a) - place(b)) / height;
 }
 
-const sameLines = (series) => (linesAlike(series).length > 0 ? `Lines that coincide: ${linesAlike(series).join('; ')}. ` : '');
+const samePoints = (a, b, same) => a.length === b.length && a.length > 0 && a.every(({ x, mean: value }, i) => b[i].x === x && same(value, b[i].mean));
 
-function comparisonNote(comparison, measure) {
+/**
+ * The names of lines that hide each other, as they are the same at every point, or nearer than a line is wide: ["a = b ≈ c"].
+ * Numbers alone, as values of the parameter `of` are, say of what they are. `measure`: how the axis draws a value.
+ */
+export function linesAlike(series, measure = {}, of = '') {
+  const { log = false, floor = -Infinity, of: valueOf = (value) => value } = measure;
+  const distance = distanceOn(series, log, (value) => Math.max(valueOf(value), floor));
+  const groups = [];
+  for (const { name, points } of series) {
+    const equal = groups.find((group) => samePoints(points, group.points, (a, b) => a.toPrecision(4) === b.toPrecision(4)));
+    const near = equal ?? groups.find((group) => samePoints(points, group.points, (a, b) => distance(a, b) < HIDDEN));
+    if (near) (equal ? near.equal : near.close).push(name);
+    else groups.push({ points, equal: [name], close: [] });
+  }
+  const counted = (name) => (of !== '' && name !== '' && Number.isFinite(Number(name)) ? `${labelOf(of)} ` : '');
+  return groups.filter(({ equal, close }) => equal.length + close.length > 1)
+    .map(({ equal, close }) => counted(equal[0]) + [equal.join(' = '), ...close].join(' ≈ '));
+}
+
+function sameLines(series, measure, of) {
+  const alike = linesAlike(series, measure, of);
+  return alike.length > 0 ? `Lines that coincide: ${alike.join('; ')}. ` : '';
+}
+
+function comparisonNote(comparison, measure, selection) {
   const replicated = comparison.series.some(({ points }) => points.some((point) => point.deviation > 0));
-  return (measure.note ? `${measure.note} ` : '') + (comparison.numeric ? sameLines(comparison.series) : '')
+  return (measure.note ? `${measure.note} ` : '') + (comparison.numeric ? sameLines(comparison.series, measure, selection.series) : '')
     + (replicated ? 'Points are means over seeds and repetitions, error bars one sample standard deviation.' : '');
 }
 
@@ -63,8 +89,8 @@ export function comparisonFigure({ table, rows = allRows(table), selection, widt
     id: 'comparison',
     title: `${measure.title} against ${quantityOf(selection.x)}`,
     held: heldText(selection.fixed),
-    coincide: empty || !numeric ? '' : sameLines(shown).trim(),
-    note: empty ? '' : comparisonNote({ ...comparison, series: shown }, measure),
+    coincide: empty || !numeric ? '' : sameLines(shown, measure, selection.series).trim(),
+    note: empty ? '' : comparisonNote({ ...comparison, series: shown }, measure, selection),
     height: 300 + legend.height + (numeric ? 0 : across.bottom - 62),
     option: empty ? emptyOption('No point that is left has this metric for what is chosen.') : {
       grid: { left: LEFT, right: 24, top: legend.height + 10, bottom: numeric || xs.length > 40 ? 62 : across.bottom },
@@ -84,11 +110,23 @@ export const PARTS = [['compute', 'compute', '#5b7fb5'], ['exposed_communication
 // Of runs in which failures were not detected at once, and of agents' workloads; others have no such columns.
 const RARE_PARTS = [['detection', 'failure not detected', '#7b2d8b'], ['idle', 'idle', '#eef0f3']];
 const partColumn = (table, part) => table.get(`per_rank_mean_s.${part}`);
+const WAITS = 'critical_path.peer_wait_s.';
+const WAIT_COLORS = ['#8d99ae', '#6a8f7b', '#b08968', '#a3779f', '#5f7f8c', '#b5a642'];
+
+/** What ranks wait for their peers for, where the critical path was asked for: [{ cause, column }]. */
+export const waitCauses = (table) => table.columns.filter(({ name }) => name.startsWith(WAITS)).map((column) => ({ cause: column.name.slice(WAITS.length), column }));
+
+// The waits of a row by cause, and what of them has none.
+function waitsOf(table, row) {
+  const known = waitCauses(table).map(({ cause, column }) => [cause, column.values[row] || 0]);
+  const rest = partColumn(table, 'peer_wait').values[row] - known.reduce((sum, [, seconds]) => sum + seconds, 0);
+  return { ...Object.fromEntries(known), '': Math.max(0, rest) };
+}
 
 export const hasBreakdown = (table) => PARTS.every(([part]) => partColumn(table, part));
 
-// A number without a unit says of what it is.
-const namedValue = ({ name, numeric, values }, row) => (numeric && !unitOf(name) ? `${labelOf(name)} ` : '') + formatValue(values[row], name);
+/** A value as names of points have it: a number without a unit says of what it is. */
+export const namedValue = (name, value) => (value !== '' && Number.isFinite(Number(value)) && !unitOf(name) ? `${labelOf(name)} ` : '') + formatValue(value, name);
 
 /** The rows of the selection that have `measured`, by what tells them apart: Map of "opus, 10 ms" -> rows. */
 export function groupsOf(table, rows, selection, measured = partColumn(table, 'compute')) {
@@ -96,7 +134,7 @@ export function groupsOf(table, rows, selection, measured = partColumn(table, 'c
   const groups = new Map();
   for (const row of matchingRows(table, rows, selection.fixed)) {
     if (Number.isNaN(measured.values[row])) continue;
-    const key = named.filter((column) => !Number.isNaN(column.values[row])).map((column) => namedValue(column, row)).join(', ');
+    const key = named.filter((column) => !Number.isNaN(column.values[row])).map(({ name, values }) => namedValue(name, values[row])).join(', ');
     groups.set(key, [...(groups.get(key) ?? []), row]);
   }
   return groups;
@@ -117,9 +155,13 @@ export function breakdownFigure({ table, rows = allRows(table), selection, width
   const groups = groupsOf(table, rows, selection);
   const bars = [...groups.keys()];
   const rare = RARE_PARTS.filter(([part]) => partColumn(table, part));
-  const parts = [...PARTS, ...rare];
-  const seconds = (part, row) => (rare.some(([name]) => name === part) ? partColumn(table, part).values[row] || 0 : partColumn(table, part).values[row]);
-  const value = (part, key) => mean(groups.get(key).map((row) => seconds(part, row)));
+  const causes = waitCauses(table).map(({ cause }, i) => [`peer_wait.${cause}`, `waiting: ${cause}`, WAIT_COLORS[i % WAIT_COLORS.length], (row) => waitsOf(table, row)[cause]]);
+  const shownRows = [...groups.values()].flat();
+  const rest = causes.length === 0 || shownRows.some((row) => waitsOf(table, row)[''] > 1e-9 * partColumn(table, 'peer_wait').values[row]);
+  const whole = PARTS.map(([part, name, color]) => [part, name, color, part === 'peer_wait' ? (row) => waitsOf(table, row)[''] : (row) => partColumn(table, part).values[row]]);
+  const parts = [...whole.filter(([part]) => part !== 'peer_wait' || rest), ...causes,
+    ...rare.map(([part, name, color]) => [part, name, color, (row) => partColumn(table, part).values[row] || 0])];
+  const value = (seconds, key) => mean(groups.get(key).map(seconds));
   const legend = legendFor(parts.map(([, name]) => name), width);
   return {
     id: 'breakdown',
@@ -133,10 +175,10 @@ export function breakdownFigure({ table, rows = allRows(table), selection, width
       xAxis: { type: 'value', axisLabel: { formatter: (seconds) => formatValue(seconds, 's', 3), hideOverlap: true }, splitLine: { lineStyle: { color: '#e8ebef' } } },
       yAxis: sideAxis(bars, width),
       dataZoom: sideZoom(bars.length),
-      series: parts.map(([part, name, color]) =>
-        ({ type: 'bar', stack: 'time', name, color, barMaxWidth: 40, data: bars.map((key) => value(part, key)) })),
+      series: parts.map(([, name, color, seconds]) =>
+        ({ type: 'bar', stack: 'time', name, color, barMaxWidth: 40, data: bars.map((key) => value(seconds, key)) })),
     },
-    csv: [['point', ...parts.map(([part]) => `${part}_s`)], ...bars.map((key) => [key, ...parts.map(([part]) => value(part, key))])],
+    csv: [['point', ...parts.map(([part]) => `${part}_s`)], ...bars.map((key) => [key, ...parts.map(([, , , seconds]) => value(seconds, key))])],
   };
 }
 
@@ -173,6 +215,9 @@ export function windowsFigure({ table, windows, row, width = 900 }) {
   const log = spansDecades(positive);
   // A logarithmic axis has no zero: the share of the windows of no length is where the curve begins.
   const least = log ? positive.reduce((low, length) => Math.min(low, length)) / 2 : 0;
+  // The axis reaches the delay, so that its mark is in sight.
+  const beyond = delay > positive.reduce((high, length) => Math.max(high, length === delay ? 0 : length), 0);
+  const most = beyond ? { max: log ? 10 ** Math.ceil(Math.log10(delay)) : niceRange(0, delay).high } : {};
   const curve = ({ lengths, counts }) =>
     [[least, 0], ...cumulative(lengths, counts).map(([length, share]) => [Math.max(length, least), share])];
   const names = kinds.map(([name]) => name.replace('->', ' → '));
@@ -187,7 +232,7 @@ export function windowsFigure({ table, windows, row, width = 900 }) {
       grid: { left: LEFT, right: 24, top: legend.height + 10, bottom: 62 },
       legend: legend.option,
       tooltip: { trigger: 'axis', confine: true, valueFormatter: (share) => `${(100 * share).toFixed(1)} %` },
-      xAxis: axis('s', 'length of the window', { type: log ? 'log' : 'value' }),
+      xAxis: axis('s', 'length of the window', { type: log ? 'log' : 'value', ...most }),
       yAxis: { type: 'value', min: 0, max: 1, name: 'share of windows', nameLocation: 'middle', nameGap: 48,
         axisLabel: { formatter: (share) => `${Math.round(100 * share)} %` }, splitLine: { lineStyle: { color: '#e8ebef' } } },
       dataZoom: zoomFor(0),

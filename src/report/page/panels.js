@@ -60,8 +60,8 @@ function withBound(series, bound, metric) {
 
 // Which lines coincide in which of the charts.
 function alikeIn(made) {
-  const texts = made.flatMap(({ title, comparison, measure }) => {
-    const same = comparison.numeric ? linesAlike(measure.shown(comparison.series)) : [];
+  const texts = made.flatMap(({ title, comparison, measure, selection }) => {
+    const same = comparison.numeric ? linesAlike(measure.shown(comparison.series), measure, selection.series) : [];
     return same.length > 0 ? [`${same.join('; ')} in “${title}”`] : [];
   });
   return texts.length > 0 ? `Lines that coincide: ${texts.join(', ')}.` : '';
@@ -118,7 +118,7 @@ export function multiplesFigure({ table, rows = allRows(table), selection, facet
     id: 'multiples',
     title: `${made[0].measure.title} against ${quantityOf(selection.x)}, by ${labelOf(facet)}`,
     held: heldText(others),
-    note: [made[0].measure.note, alikeIn(made), wanted.length > panels.length ? `The first ${panels.length} of ${wanted.length} values of ${labelOf(facet)}.` : ''].filter(Boolean).join(' '),
+    coincide: alikeIn(made), note: [made[0].measure.note, alikeIn(made), wanted.length > panels.length ? `The first ${panels.length} of ${wanted.length} values of ${labelOf(facet)}.` : ''].filter(Boolean).join(' '),
     height, wide: true, option,
     csv: [head, ...made.flatMap((one) => comparisonCsv(one.comparison, one.selection, one.measure.column).slice(1))],
   };
@@ -158,5 +158,5 @@ export function metricsFigure({ table, rows = allRows(table), selection, metrics
   const { option, height, made } = panelsOption({ table, rows, panels, width, sharedY: false });
   const csv = made.flatMap(({ comparison, selection: own }) => comparisonCsv(comparison, own, 'value').slice(1).map((row) => [own.metric, ...row]));
   const [head] = comparisonCsv(made[0].comparison, made[0].selection, 'value');
-  return { id, title: `${title} against ${quantityOf(selection.x)}`, held: heldText(selection.fixed), note: alikeIn(made), height, wide: true, option, csv: [['metric', ...head], ...csv] };
+  return { id, title: `${title} against ${quantityOf(selection.x)}`, held: heldText(selection.fixed), coincide: alikeIn(made), note: alikeIn(made), height, wide: true, option, csv: [['metric', ...head], ...csv] };
 }

@@ -4,7 +4,7 @@ import { lines } from './dom.js';
 import { counted, formatValue, labelOf, quantityOf } from './format.js';
 import { lookOf } from './looks.js';
 import { allRows, changes, heldText, matchingRows, pointsOf, stepTimeOf, varyingParameters } from './selection.js';
-import { distinct, paretoFront, spansDecades } from './statistics.js';
+import { distinct, niceRange, paretoFront, range, spansDecades } from './statistics.js';
 
 const COSTS = [['cost', /(^|[._])usd$/], ['power', /(^|[._])power_w$/], ['energy', /(^|[._])energy_per_step_j$/]];
 const MOST_PANELS = 9;
@@ -75,6 +75,10 @@ export function paretoFigure({ table, rows = allRows(table), selection, metric, 
   const legend = legendFor(['Pareto front', ...groups.map(({ name }) => name)], width, { itemWidth: 16 }, groupBy);
   const { grids, height } = sizes.length > 1 ? gridsFor(panels.length, width, legend.height, CHART_HEIGHT)
     : { grids: [{ left: 86, right: 24, top: legend.height + 10, bottom: 62 }], height: 320 + legend.height };
+  // One scale of times across the charts.
+  const times = points.map(({ y }) => y);
+  const { low, high } = range(times);
+  const even = sizes.length > 1 && !spansDecades(times, 10) && high > low ? niceRange(low, high) : undefined;
   const log = (list) => (spansDecades(list, 10) ? 'log' : 'value');
   const text = ({ value }) => `${formatValue(value[1], stepTime)} at ${formatValue(value[0], metric.name)}`;
   return {
@@ -92,7 +96,7 @@ export function paretoFigure({ table, rows = allRows(table), selection, metric, 
       legend: legend.option,
       tooltip: { trigger: 'item', confine: true, formatter: (item) => lines(item.seriesName, text(item)) },
       xAxis: panels.map((panel, i) => axis(metric.name, nameOf(metric), { type: log(panel.points.map(({ x }) => x)), scale: true, gridIndex: i })),
-      yAxis: panels.map((panel, i) => valueAxis(stepTime, { log: log(panel.points.map(({ y }) => y)) === 'log', values: panel.points.map(({ y }) => y) }, { scale: true, gridIndex: i })),
+      yAxis: panels.map((_, i) => valueAxis(stepTime, { log: log(times) === 'log', values: times }, { scale: true, gridIndex: i, ...(even ? { min: even.low, max: even.high, interval: even.step } : {}) })),
       dataZoom: sizes.length > 1 ? [] : [{ type: 'inside', zoomOnMouseWheel: 'ctrl' }],
       series: panels.flatMap((panel, index) => seriesOfSize({ ...panel, groups, index })),
     },

@@ -91,7 +91,7 @@ class WarningTally {
 
 class Progress : public SweepObserver {
  public:
-  explicit Progress(bool quiet) : line_(!quiet), quiet_(quiet) {}
+  Progress(bool quiet, double point_limit_s) : line_(!quiet), quiet_(quiet), point_limit_s_(point_limit_s) {}
 
   void begin(std::uint64_t points, std::uint64_t before) override {
     points_ = points;
@@ -107,10 +107,17 @@ class Progress : public SweepObserver {
       std::cerr << "photonrail: " << count_points(points) << " of an earlier state of the sweep "
                 << (points == 1 ? "is" : "are") << " the same\n";
   }
-  void estimated(double seconds) override {
-    if (!quiet_ && seconds >= kWorthTelling) {
-      std::cerr << "photonrail: " << count_points(points_) << " will take about " << rough_time(seconds) << '\n';
-    }
+  void estimated(double seconds, const SweepPoint& longest, double longest_s) override {
+    if (quiet_ || seconds < kWorthTelling) return;
+    std::cerr << "photonrail: " << count_points(points_) << " will take about " << rough_time(seconds);
+    if (points_ > 1) std::cerr << ", the longest, point " << longest.index << ", about " << rough_time(longest_s);
+    std::cerr << (point_limit_s_ > 0.0 ? "; a point ends after " + rough_time(point_limit_s_) + " of processor time"
+                                       : "; --point-limit sets a limit of a point")
+              << '\n';
+  }
+  void running(const SweepPoint& point, double seconds) override {
+    running_ = "  point " + std::to_string(point.index) + " for " + std::to_string(std::lround(seconds)) + " s";
+    draw();
   }
   void warned(const SweepPoint& point, const std::vector<std::string>& warnings, const std::string& infeasible) override {
     for (const std::string& warning : warnings) warnings_.add(point.name, warning);
@@ -135,17 +142,25 @@ class Progress : public SweepObserver {
       line_.erase();
       std::cerr << "photonrail: point " << point.index << " (" << point.name << ") failed: " << error << '\n';
     }
-    line_.draw(done_, points_, "points", failed_ > 0 ? "  " + std::to_string(failed_) + " failed" : "", share_);
+    running_.clear();
+    draw();
   }
 
  private:
+  void draw() {
+    line_.draw(done_, points_, "points", (failed_ > 0 ? "  " + std::to_string(failed_) + " failed" : "") + running_,
+               share_);
+  }
+
   TerminalLine line_;
   bool quiet_;
+  double point_limit_s_;  // 0: none
   std::uint64_t points_ = 0;
   std::uint64_t done_ = 0;
   std::uint64_t failed_ = 0;
   std::uint64_t infeasible_ = 0;
   std::optional<double> share_;  // of the estimated time
+  std::string running_;          // the point that has run longest
   WarningTally warnings_;
 };
 
@@ -291,7 +306,7 @@ void sweep(const SweepCommandOptions& options, const Registries& known) {
   if (options.launch.launcher == "slurm") return launch(sweep, run, options, known);
   SweepSummary summary;
   {
-    Progress progress(options.quiet);
+    Progress progress(options.quiet, options.point_limit_s);
     summary = run_sweep(sweep, run, progress, known);
     progress.tell_warnings();
   }

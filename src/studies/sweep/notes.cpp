@@ -4,6 +4,7 @@
 #include "core/counted.hpp"
 #include "formats/input_file.hpp"
 #include "json/text.hpp"
+#include "photonrail/core/work.hpp"
 #include "photonrail/study/sweep.hpp"
 #include "report/replace_file.hpp"
 #include "report/run_json.hpp"
@@ -21,6 +22,7 @@ namespace {
 constexpr const char* kNotesFile = "notes.json";
 constexpr std::size_t kMaxTimed = 200'000;  // points that are compared with each other
 constexpr std::size_t kMaxNamed = 4;        // values that a sentence names
+constexpr double kLong = 10.0;              // seconds, from which the time of a sweep is worth a note
 
 struct Meaning {
   std::string_view id;
@@ -39,6 +41,11 @@ constexpr Meaning kMeanings[] = {
      "all reconfigurations are hidden behind other work, and a shorter delay saves nothing"},
     {"refit-provisioned", "/controller",
      "\"provisioned\" has no effect on refits, whose circuits are lit, or which follow other work at once"},
+    {"uplink-routing", "/cluster/rail/uplinks",
+     "single uplinks are busier than their mean, or their keys have no effect (--point of one of them says which)"},
+    {"first-step", "/run/iterations", "the first step takes longer than later ones, as it lights its circuits"},
+    {"binds", "/run/critical_path", "one part makes % of the critical path"},
+    {"forecast", "--point-limit", "the run was expected to take ten seconds or more"},
     {"unused-sm-share", "/executor/sm_share", "a share of the multiprocessors is for traffic that the job does not have"},
     {"unused-accuracy", "/network/accuracy", "no crowd of flows is large enough for the accuracy to have an effect"},
     {"nothing-drawn", "/run/spread_seeds", "nothing is drawn at random, so there is no spread"}};
@@ -77,6 +84,11 @@ std::string enumerated(const std::vector<std::string>& values) {
 
 void SweepNotes::add(const Record& record) {
   ++points_;
+  seconds_ += record.provenance.wall_s;
+  if (record.provenance.wall_s > longest_s_) {
+    longest_s_ = record.provenance.wall_s;
+    longest_ = "point " + std::to_string(record.point) + " (" + record.name + ")";
+  }
   Timed point;
   bool timed = false;
   for (const auto& [name, value] : record.metrics) {
@@ -120,6 +132,20 @@ Note SweepNotes::note_of(const std::string& id, const Kind& kind) const {
       std::to_string(kind.points) + " of " + core::counted(points_, "point") + " (the first: " + kind.first + ")";
   return {id, meaning == nullptr ? "" : std::string(meaning->key),
           "At " + (kind.points == points_ ? all : some) + " " + text + ".", static_cast<double>(kind.points)};
+}
+
+void SweepNotes::add_time(std::vector<Note>& notes) const {
+  if (seconds_ < kLong) return;
+  std::string text = core::counted(points_, "point") + " took " + rough_time(seconds_) +
+                     (points_ > 1 ? " one after another, the longest " + rough_time(longest_s_) + ": " : ": ") + longest_ +
+                     ".";
+  if (manifest_.points > points_) {
+    const std::uint64_t missing = manifest_.points - points_;
+    text += " " + core::counted(missing, "point") + (missing == 1 ? " is" : " are") + " missing: about " +
+            rough_time(seconds_ / static_cast<double>(points_) * static_cast<double>(missing)) + " more at that rate.";
+  }
+  notes.push_back(
+      {"time", "--point-limit", text + " --dry-run forecasts the time of each, --point-limit ends longer ones.", seconds_});
 }
 
 // Why values of a parameter take the same time: a note about this setting that the points of all values have, but of the
@@ -187,6 +213,7 @@ void SweepNotes::add_coincidences(std::size_t parameter, std::vector<Note>& note
 std::vector<Note> SweepNotes::all() const {
   std::vector<Note> notes;
   for (const auto& [id, kind] : kinds_) notes.push_back(note_of(id, kind));
+  add_time(notes);
   for (std::size_t p = 0; p < codes_.size() && timed_.size() < kMaxTimed; ++p) add_coincidences(p, notes);
   return notes;
 }

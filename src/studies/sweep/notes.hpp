@@ -23,7 +23,8 @@ class SweepNotes {
   explicit SweepNotes(const Manifest& manifest) : manifest_(manifest), codes_(manifest.parameters.size()) {}
 
   void add(const Record& record);
-  /// Notes of points, by id; then parameters of which two values or more take the same time wherever both were run.
+  /// Notes of points, by id; what they took where that was long; then parameters of which two values or more take the same
+  /// time wherever both were run.
   [[nodiscard]] std::vector<Note> all() const;
 
  private:
@@ -43,11 +44,15 @@ class SweepNotes {
     std::vector<std::string> notes;
   };
   [[nodiscard]] Note note_of(const std::string& id, const Kind& kind) const;
+  void add_time(std::vector<Note>& notes) const;
   void add_coincidences(std::size_t parameter, std::vector<Note>& notes) const;
   [[nodiscard]] std::string reason(std::size_t parameter, const std::vector<std::uint32_t>& values) const;
 
   const Manifest& manifest_;
   std::uint64_t points_ = 0;
+  double seconds_ = 0.0;  // of all points, and of the longest
+  double longest_s_ = 0.0;
+  std::string longest_;
   std::map<std::string, Kind> kinds_;  // by id
   std::vector<std::map<std::string, std::uint32_t>> codes_;
   std::vector<Timed> timed_;

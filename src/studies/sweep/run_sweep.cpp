@@ -3,17 +3,20 @@
 #include "photonrail/core/work.hpp"
 #include "photonrail/study/sweep.hpp"
 #include "report/record_check.hpp"
-#include "studies/run_study.hpp"
+#include "studies/pool.hpp"
 #include "studies/sweep/database.hpp"
 #include "studies/sweep/earlier.hpp"
 #include "studies/sweep/points.hpp"
+#include "studies/sweep/running_points.hpp"
 #include "studies/sweep/shards.hpp"
 #include "studies/sweep/tables.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <mutex>
 #include <numeric>
 #include <set>
 #include <thread>
@@ -214,8 +217,14 @@ class Run {
     double done = 0.0;
     double all = 0.0;
     for (const auto& [point, of_point] : seconds) all += of_point;
-    const studies::Pool pool{threads_of(options_), memory_of(options_), [this] { return stopped(); }};
-    studies::run_points(points_, std::move(jobs_), pool, [&](std::size_t, const Record& record) {
+    // Runs ask now and then whether they are to stop: so long the observer hears of them.
+    const studies::Pool pool{threads_of(options_), memory_of(options_), [this] {
+                               tell_running();
+                               return stopped();
+                             }};
+    const auto kept = [&](const Record& record) {
+      const std::lock_guard lock(telling_);
+      running_.end(record.point);
       keep(record);
       statuses_[record.point] = record.exit_status;
       done += seconds.at(record.point);
@@ -224,7 +233,18 @@ class Run {
       if (!record.remarks.warnings.empty() || !record.remarks.infeasible.empty())
         observer_.warned(point, record.remarks.warnings, record.remarks.infeasible);
       observer_.recorded(point, record.error);
+    };
+    pool.run(std::move(jobs_), [&](std::size_t point, const Stop& stop) -> std::function<void()> {
+      running_.begin(static_cast<std::uint32_t>(point));
+      return [&kept, record = points_.run(point, stop)] { kept(record); };
     });
+  }
+
+  void tell_running() {
+    const auto longest = running_.longest();
+    if (!longest) return;
+    const std::lock_guard lock(telling_);
+    observer_.running(sweep_.points[longest->first], longest->second);
   }
 
   // The estimates of the jobs, by point; tells what they come to on the threads of the sweep.
@@ -240,7 +260,7 @@ class Run {
         jobs_.begin(), jobs_.end(), [](const auto& a, const auto& b) { return a.estimate.seconds < b.estimate.seconds; });
     const double cores = std::min(threads_of(options_), std::max(1U, std::thread::hardware_concurrency()));
     const double all = std::max(longest.estimate.seconds, sum / cores);
-    observer_.estimated(all);
+    observer_.estimated(all, sweep_.points[longest.point], longest.estimate.seconds);
     if (options_.work_limit_s > 0.0) {
       const std::string levers = "fewer points, or a shorter one: point " + std::to_string(longest.point) + " (" +
                                  sweep_.points[longest.point].name + ") takes about " +
@@ -259,6 +279,8 @@ class Run {
   Statuses statuses_;
   std::vector<studies::PendingPoint> jobs_;
   bool checked_ = false;
+  RunningPoints running_;
+  std::mutex telling_;  // of the observer while points run
 };
 
 }  // namespace

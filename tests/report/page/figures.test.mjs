@@ -251,6 +251,20 @@ test('the parts of a rank, with the time until failures are detected where there
   assert.deepEqual([late.csv[0].at(-1), sums(late)], ['detection_s', [10, 10]]);  // a row without it has none of it
 });
 
+// Of 3 s of waits 2 s are known to be the bubble's in run a, and all of those of b, which has both causes.
+test('waits for peers are shown by cause where the critical path is known', () => {
+  const waits = (peer, causes) => ({ makespan_s: 10, 'per_rank_mean_s.compute': 6, 'per_rank_mean_s.exposed_communication': 1, 'per_rank_mean_s.reconfiguration_wait': 0,
+    'per_rank_mean_s.peer_wait': peer, ...Object.fromEntries(Object.entries(causes).map(([cause, s]) => [`critical_path.peer_wait_s.${cause}`, s])) });
+  const table = sweepOf({ kind: ['a', 'b'] }, ({ kind }) => (kind === 'a' ? waits(3, { 'pipeline bubble': 2 }) : waits(3, { 'pipeline bubble': 1, straggler: 2 })));
+  const { csv, option } = show(breakdownFigure, table);
+  const column = (name) => csv.slice(1).map((row) => row[csv[0].indexOf(name)]);
+  assert.deepEqual([column('peer_wait_s'), column('peer_wait.pipeline bubble_s'), column('peer_wait.straggler_s')], [[1, 0], [2, 1], [0, 2]]);
+  assert.ok(option.series.some(({ name }) => name === 'waiting: straggler'));
+  assert.match(bindingOf(table, [1]), /peers \(straggler\) /);
+  const known = sweepOf({ kind: ['a', 'b'] }, () => waits(3, { straggler: 3 }));
+  assert.ok(!show(breakdownFigure, known).csv[0].includes('peer_wait_s'));  // nothing is left without a cause
+});
+
 test('axes have ticks at round numbers, and digits that tell them apart', () => {
   assert.deepEqual(niceRange(-0.17, 2.94), { low: -1, high: 3, step: 1 });
   assert.equal(digitsFor([0.33106, 0.3315]), 5);  // 331.06 ms and 331.5 ms: 0.44 ms of 331.5 are 1/753, three digits more than two
@@ -280,6 +294,24 @@ test('along names the answer is the best of all pairs', () => {
   const answer = show(answerOf, table, { x: 'switch', series: 'mode' });
   assert.match(answer.title, /^ahead, rotor is best: makespan 1 s; the next, late, rotor, has 100 % more\./);
   assert.deepEqual(answer.rows.map(({ cells }) => cells[0]), ['ahead, rotor', 'late, rotor', 'ahead, mems', 'late, mems']);
+});
+
+// Over an axis from 1 s to 9 s a line is as wide as 8 s / 250 = 32 ms: b is hidden below a, c is not.
+test('lines that are nearer than a line is wide are named, and numbers with what they count', () => {
+  const late = { a: 0, b: 0.02, c: 0.1 };
+  const table = sweepOf({ late_ms: [10, 20, 30], kind: ['a', 'b', 'c'] }, ({ late_ms: x, kind }) => ({ makespan_s: 1 + (x - 10) * 0.395 + late[kind] }));
+  assert.match(show(comparisonFigure, table, { x: 'late_ms', series: 'kind' }).coincide, /^Lines that coincide: a ≈ b\.$/);
+  const spares = sweepOf({ late_ms: [10, 20, 30], per_rack: [0, 1] }, ({ late_ms: x }) => ({ makespan_s: x }));
+  assert.equal(show(comparisonFigure, spares, { x: 'late_ms', series: 'per_rack' }).coincide, 'Lines that coincide: per rack 0 = 1.');
+});
+
+// Overheads of 7 and 9 % are ratios of 1.07 and 1.09: on an axis of overheads from 0.1 to 1,000 % they lie apart.
+test('lines are near where the axis draws them near, and pairs of names and numbers name the numbers', () => {
+  const of = { electrical: [1, 1, 1], a: [1, 1.07, 11], b: [1, 1.09, 11], c: [1.0001, 1.07, 11] };
+  const table = sweepOf({ reconfiguration_ms: [1, 10, 100], kind: Object.keys(of) }, ({ reconfiguration_ms: x, kind }) => ({ makespan_s: of[kind][Math.log10(x)] }));
+  assert.equal(show(comparisonFigure, table, { baseline: 'electrical' }).coincide, 'Lines that coincide: a = c.');
+  const names = sweepOf({ rails: ['x', 'y'], per_rack: ['0', '1'] }, ({ rails, per_rack: spares }) => ({ makespan_s: rails === 'x' ? 1 + Number(spares) : 3 + Number(spares) }));
+  assert.match(show(answerOf, names).title, /^(x, per rack 0|per rack 0, x) is best/);
 });
 
 test('lines that coincide in one of several charts are named with the chart', () => {

@@ -1,4 +1,5 @@
 // What is said of all points of a sweep together: settings without effect, and values that take the same time.
+#include "studies/sweep/notes.hpp"
 #include "report/page.hpp"
 #include "studies/sweep/sweep_support.hpp"
 
@@ -96,6 +97,66 @@ TEST_F(NotesOfSweeps, AStatusNamesThePointsThatAreMissing) {
   run_sweep(read_sweep(write("sweep.json", text.dump())), options, silent);
   EXPECT_EQ(sweep_status(out_).missing, (std::vector<std::uint32_t>{0, 2, 3}));
   EXPECT_THAT(sweep_notes(out_), IsEmpty()) << "shards are not merged";
+}
+
+// Points of 4 and 8 s take 12 s together, at 6 s each the missing one takes 6 s; of 9 s in all nothing is said.
+TEST_F(NotesOfSweeps, SayWhatALongSweepTakes) {
+  sweep::Manifest manifest;
+  manifest.points = 3;
+  sweep::Record record;
+  const auto add = [&](sweep::SweepNotes& notes, std::uint32_t point, double seconds) {
+    record.point = point;
+    record.name = "dp=" + std::to_string(point);
+    record.provenance.wall_s = seconds;
+    notes.add(record);
+  };
+  sweep::SweepNotes notes(manifest);
+  add(notes, 0, 4.0);
+  add(notes, 2, 8.0);
+  ASSERT_EQ(notes.all().size(), 1u);
+  const Note note = notes.all().front();
+  EXPECT_EQ(note.text,
+            "2 points took 12 s one after another, the longest 8 s: point 2 (dp=2). 1 point is missing: about 6 s more at "
+            "that rate. --dry-run forecasts the time of each, --point-limit ends longer ones.");
+  EXPECT_EQ(note.id, "time");
+  EXPECT_EQ(note.key, "--point-limit");
+  EXPECT_EQ(note.value, 12.0);
+  sweep::SweepNotes brief(manifest);
+  add(brief, 0, 9.0);
+  EXPECT_THAT(brief.all(), IsEmpty());
+}
+
+// Of two points that take seconds the observer hears while they run, and before them what they take.
+TEST_F(NotesOfSweeps, APointThatRunsIsTold) {
+  struct Told : SweepObserver {
+    void estimated(double seconds, const SweepPoint& longest, double longest_s) override {
+      all_s = seconds;
+      longest_point = longest.index;
+      EXPECT_LE(longest_s, seconds);
+    }
+    void running(const SweepPoint& point, double seconds) override {
+      EXPECT_EQ(point.index, 1u);
+      EXPECT_GT(seconds, last_s);
+      last_s = seconds;
+    }
+    double all_s = 0.0;
+    double last_s = 0.0;
+    std::uint32_t longest_point = 0;
+  } told;
+  json base = noted_scenario();
+  base["run"]["folding"] = false;
+  const std::string text = json{{"schema", "photonrail.sweep/1"},
+                                {"base", base},
+                                {"axes", {{{"pointer", "/run/iterations"}, {"values", {1, 1000000}}}}}}
+                               .dump();
+  SweepOptions options;
+  options.directory = out_;
+  options.jobs = 1;
+  options.point_limit_s = 1.5;
+  run_sweep(read_sweep(write("sweep.json", text)), options, told);
+  EXPECT_GT(told.all_s, 1.5);
+  EXPECT_EQ(told.longest_point, 1u);
+  EXPECT_GE(told.last_s, 1.0);
 }
 
 }  // namespace

@@ -86,12 +86,16 @@ Workload read_agent(JsonReader section, const ClusterSpec& cluster, const AgentR
   work.generated = work.generated && file.spec.step->ranks() == ranks;
   Scenario job;  // an agent of it is made once, so that what cannot be is told of the file
   job.gpu_of_rank.resize(ranks);
+  bool known_before = false;
   try {
     work.decided = named_workload(factory, file.spec);
-    if (!work.decided->make(job, 1)->known_future()) work.work.reset();
+    known_before = work.decided->make(job, 1)->known_future().has_value();
   } catch (const ConfigError& error) {
     throw error.inside(section.pointer());
   }
+  if (!known_before) work.work.reset();
+  if (known_before && section.has("most_events"))
+    section.child("most_events").fail("has no effect: the agent says before the run what it does", "remove it");
   return work;
 }
 

@@ -159,7 +159,7 @@ class Builder : public JsonEvents {
     open_.pop_back();
     complete();
   }
-  // Of the innermost open array or object.
+  // It is that of the innermost open array or object.
   [[nodiscard]] std::string pointer() const {
     std::string path;
     for (std::size_t i = 0; i + 1 < open_.size(); ++i) {

@@ -13,7 +13,7 @@ using report::number;
 using report::pad_left;
 using report::pad_right;
 
-// Of the SVG, in pixels.
+// Lengths of the SVG are in pixels.
 constexpr double kUnitWidth = 20.0;
 constexpr double kRowHeight = 22.0;
 constexpr double kLabelWidth = 70.0;

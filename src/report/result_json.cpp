@@ -170,7 +170,7 @@ Json one_by_one(const std::vector<WindowCount>& windows) {
   return list;
 }
 
-// How many windows there were, where not all are written.
+// Says how many windows there were, where not all are written.
 Json thinned(const RunResult& result) {
   Json by_change = Json::object();
   for (const auto& [change, lengths] : result.windows) {
@@ -213,7 +213,7 @@ Json folding(const FoldingSummary& summary) {
   return json;
 }
 
-// What each of several jobs has of its own.
+// Each of several jobs has these of its own.
 Json jobs(const RunResult& result) {
   Json list = Json::array();
   for (const RunResult& job : result.jobs) {

@@ -74,7 +74,7 @@ struct GpusOfModel {
   std::size_t gpus = 0;
 };
 
-// By name, where there are several.
+// They are by name, where there are several.
 std::map<std::string, GpusOfModel> other_models(const ClusterSpec& cluster) {
   std::map<std::string, GpusOfModel> models;
   if (!cluster.has_other_models()) return models;

@@ -117,7 +117,7 @@ std::string row_of(const std::string& name, const TimeSummary& times) {
   return line + "\n";
 }
 
-// Of all engines of a pool together.
+// Counts all engines of a pool together.
 struct PoolShare {
   std::string name;
   std::size_t engines = 0;

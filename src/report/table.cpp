@@ -184,7 +184,7 @@ std::string word_of_controller(const RunResult& run, std::size_t word) {
   return text.substr(0, text.find(", "));
 }
 
-// What was simulated, after all overrides.
+// This was simulated, after all overrides.
 void add_subject(Rows& rows) {
   constexpr std::size_t kMaxWords = 6;
   for (std::size_t w = 0; w < kMaxWords; ++w) {
@@ -196,7 +196,7 @@ void add_subject(Rows& rows) {
   }
 }
 
-// Of generated training jobs.
+// Generated training jobs have these.
 void add_training(Rows& rows) {
   const auto cell = [](const std::optional<double>& value, auto text) {
     return value ? text(*value) : std::string(kNothing);

@@ -46,7 +46,7 @@ class Names {
   std::map<std::string, std::uint32_t> codes_;
 };
 
-/// What the events of a trace say.
+/// The events of a trace say this.
 class Events {
  public:
   struct Thread {
@@ -134,7 +134,7 @@ std::optional<std::uint32_t> number_after(std::string_view text, std::string_vie
                                                                                            : std::nullopt;
 }
 
-// What the colour of a span tells.
+// The colour of a span tells this.
 std::string kind_of(const Events& events, const Span& span) {
   const std::string& category = events.names[span.category];
   const std::string& thread = events.threads.at(span.thread).name;

@@ -10,7 +10,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <utility>
@@ -128,54 +127,6 @@ TEST(Agent, ATimerForThisInstantComesAfterWhatHasEndedAtIt) {
   EXPECT_EQ(tokens[1], 2u);
   EXPECT_EQ(tokens.back(), 5u) << "behind the computation and the timer of the same instant";
   EXPECT_LT(std::find(tokens.begin(), tokens.end(), 1), std::find(tokens.begin(), tokens.end(), 3));
-}
-
-// 7,919 is prime, so that every picosecond has one timer, and they are set in another order.
-TEST(Agent, HasAsManyTimersAsItSets) {
-  constexpr std::uint64_t kTimers = 100'000;
-  std::uint64_t told = 0;
-  std::uint64_t early = 0;
-  LambdaAgent agent([&](const WorkEvent& event, WorkSink& sink) {
-    if (event.kind == WorkKind::kBegin) {
-      for (std::uint64_t i = 0; i < kTimers; ++i) {
-        const std::uint64_t at = i * 7919 % kTimers;
-        sink.wake_at(Time{static_cast<std::int64_t>(at)}, at);
-      }
-      return;
-    }
-    if (event.token != told || event.now != Time{static_cast<std::int64_t>(told)}) ++early;
-    agent.done = ++told == kTimers;
-  });
-  agent.done = false;
-  static_cast<void>(simulate(idle_job(1), agent));
-  EXPECT_EQ(told, kTimers);
-  EXPECT_EQ(early, 0u);
-}
-
-// Some hundred graphs of launches that have ended are kept, as they may be launched again.
-TEST(Agent, LaunchesThatEndedGiveTheirGraphsBack) {
-  constexpr std::size_t kLaunches = 2000;
-  std::size_t launched = 0;
-  std::size_t alive = 0;
-  std::size_t most = 0;
-  LambdaAgent agent([&](const WorkEvent&, WorkSink& sink) {
-    most = std::max(most, alive);
-    if (launched++ == kLaunches) return;
-    TaskGraphBuilder builder(1);
-    const auto program = builder.add_program();
-    builder.add_delay(program, us(1));
-    builder.assign(RankId{0U}, program);
-    ++alive;
-    const auto give_back = [&alive](const TaskGraph* graph) {
-      --alive;
-      delete graph;
-    };
-    static_cast<void>(sink.launch({{new TaskGraph(std::move(builder).build()), give_back}, kRank0}));
-  });
-  EXPECT_EQ(simulate(idle_job(1), agent).makespan, us(kLaunches));
-  EXPECT_GT(most, 10u);
-  EXPECT_LT(most, 300u);
-  EXPECT_EQ(alive, 0u);
 }
 
 TEST(Agent, ARankWithoutALaunchIsIdleAndOneThatWaitsForAPeerIsNot) {

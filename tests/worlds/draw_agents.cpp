@@ -272,7 +272,7 @@ Json draw_named(Dice& dice, std::uint32_t gpus) {
   if (agent["name"] == "arrivals" && dice.one_in(3)) agent["ranks"] = dice.from_to(2, gpus);
   if (agent["name"] == "arrivals" && dice.one_in(2))
     agent["placement"] = dice.pick<std::string>({"lowest_ranks", "whole_servers"});
-  if (dice.one_in(6)) agent["most_events"] = 1'000'000;
+  if (dice.one_in(6) && agent["name"] == "arrivals") agent["most_events"] = 1'000'000;
   return workload;
 }
 

@@ -41,7 +41,7 @@ export function ladderFigure({ plan, width = 900 }) {
       grid: { left, right: 90, top: 10, bottom: 50 },
       tooltip: { trigger: 'item', confine: true, formatter: ({ dataIndex }) => lines(names[dataIndex], objectiveText(objective, values[dataIndex])) },
       xAxis: axis(NAMES[objective], WORDS[objective], { type: 'value', min: 0 }, values.filter((value) => value !== null)),
-      yAxis: { type: 'category', inverse: true, data: names, axisLabel: { width: left - 14, overflow: 'truncate' } },
+      yAxis: { type: 'category', inverse: true, data: names, axisLabel: { width: left - 14, overflow: 'break', lineHeight: 13 } },
       series: [{ type: 'bar', barMaxWidth: 22, data: values, itemStyle: { color: PALETTE[0] },
         label: { show: true, position: 'right', formatter: ({ dataIndex }) => objectiveText(objective, values[dataIndex]) } }],
     },

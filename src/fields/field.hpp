@@ -37,7 +37,8 @@ enum class Kind : std::uint8_t {
   kNumber,
   kWhole,
   kTime,  ///< a number in the unit that the key ends with
-  kAny    ///< a value that another reader takes as it is
+  kAny,   ///< a value that another reader takes as it is
+  kNull   ///< beside another kind, of files that the program writes
 };
 
 /// The words that a text may be, in the order of hints.
@@ -147,6 +148,7 @@ struct Section {
   Store check = nullptr;
   std::span<const Alias> aliases{};
   MoreFields more = nullptr;  ///< for schemas and pages; the reader of the section reads them itself
+  bool written = false;       ///< by the program, and not read: later versions may add keys, and none has a default
   bool of_unit = false;       ///< a distribution of times in the unit of the key that has it, which pages describe once
 };
 

@@ -27,6 +27,7 @@ std::string limit_text(double x) {
 
 std::string range_text(const Shape& shape) {
   const bool greatest = shape.greatest < 1e300;
+  if (shape.least < -1e300 && !greatest) return "any number";
   if (shape.above) return "above " + limit_text(shape.least) + (greatest ? ", to " + limit_text(shape.greatest) : "");
   return greatest ? limit_text(shape.least) + " to " + limit_text(shape.greatest) : limit_text(shape.least) + " and more";
 }
@@ -88,6 +89,8 @@ std::string kind(const Shape& shape, const Registries& known) {
       return "whole, " + range_text(shape);
     case Kind::kTime:
       return "time";
+    case Kind::kNull:
+      return "null";
     case Kind::kAny:
       break;
   }
@@ -102,7 +105,8 @@ std::string kinds(const Shape& shape, const Registries& known) {
 
 class TableWriter {
  public:
-  TableWriter(std::span<const std::string> apart, const Registries& known) : apart_(apart), known_(&known) {}
+  TableWriter(std::span<const std::string> apart, const Registries& known, bool written)
+      : apart_(apart), known_(&known), written_(written) {}
 
   // `pointer` is the place in the file, `path` that below the place of the table.
   void add(const Section& section, const std::string& pointer, const std::string& path) {
@@ -113,7 +117,9 @@ class TableWriter {
   }
 
   [[nodiscard]] std::string text() const {
-    return "| key | type, range | default | meaning |\n|---|---|---|---|\n" + rows_;
+    return (written_ ? "| key | type | meaning |\n|---|---|---|\n"
+                     : "| key | type, range | default | meaning |\n|---|---|---|---|\n") +
+           rows_;
   }
 
  private:
@@ -125,8 +131,8 @@ class TableWriter {
     const std::string key(field.key);
     std::string shown = path + key;
     if (!field.unit.empty()) shown += "_" + std::string(field.unit);
-    rows_ +=
-        "| `" + shown + "` | " + kinds(field.shape, *known_) + " | " + standard(field) + " | " + meaning_of(field) + " |\n";
+    rows_ += "| `" + shown + "` | " + kinds(field.shape, *known_) + " | " +
+             (written_ ? std::string() : standard(field) + " | ") + meaning_of(field) + " |\n";
     add_inner(field.shape, pointer + "/" + key, path + key + "/");
   }
 
@@ -141,6 +147,7 @@ class TableWriter {
 
   std::span<const std::string> apart_;
   const Registries* known_;
+  bool written_;  ///< by the program: no key has a default
   std::string rows_;
 };
 
@@ -183,10 +190,10 @@ std::string table_of_keys(const Section& file, std::string_view pointer, std::sp
     if (next == nullptr) throw ConfigError(std::string(pointer), "the format has no such key");
     at = *next;
   }
-  TableWriter writer(apart, known);
   const Section* section = section_of(at);
   if (section == nullptr && element_of(at) != nullptr) section = section_of(*element_of(at));
   if (section == nullptr) throw ConfigError(std::string(pointer), "has no keys");
+  TableWriter writer(apart, known, section->written);
   writer.add(*section, std::string(pointer), "");
   return writer.text();
 }

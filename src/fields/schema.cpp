@@ -77,6 +77,9 @@ class SchemaWriter {
     switch (shape.kind) {
       case Kind::kAny:
         break;
+      case Kind::kNull:
+        all["type"] = "null";
+        break;
       case Kind::kFlag:
         all["type"] = "boolean";
         break;
@@ -121,7 +124,7 @@ class SchemaWriter {
     into["properties"] = Json::object();
     object.properties = &into["properties"];
     write_fields(section, picoseconds, object);
-    into["additionalProperties"] = false;
+    if (!section.written) into["additionalProperties"] = false;
     if (!object.always.empty()) into["required"] = Json(object.always);
     if (!object.conditions.empty()) into["allOf"] = Json(object.conditions);
   }
@@ -278,6 +281,7 @@ Json schema(const Shape& file, const std::string& title, const Registries& known
   all["title"] = title;
   const Json body = SchemaWriter(known).of(file, 1.0);
   for (const auto& [key, value] : body.members()) all[key] = value;
+  if (file.section->written) return all;
   Json editors = Json::object();
   editors["type"] = "string";
   all["properties"]["$schema"] = std::move(editors);

@@ -127,6 +127,8 @@ class PythonWriter {
         return "Dict[str, " + type_of(*shape.element, key, outer) + "]";
       case Kind::kObject:
         return shape.same_as.empty() ? "\"" + class_of(*shape.section, key, outer) + "\"" : "Any";
+      case Kind::kNull:
+        return "None";
       case Kind::kAny:
         break;
     }

@@ -1,6 +1,7 @@
 #include "report/cost_report.hpp"
 
 #include "report/bill_json.hpp"
+#include "report/output.hpp"
 #include "report/text.hpp"
 
 #include <algorithm>
@@ -55,6 +56,28 @@ std::string purpose_of(const BillLine& line, const Bill& bill) {
   return line.tier == tiers ? "joins all below" : "in between";
 }
 
+struct PricedLine {
+  BillLine line;
+  std::string purpose;
+
+  template <class Value>
+  [[nodiscard]] std::optional<Value> of_switch(Value BillLine::*member) const {
+    return line.tier > 0 ? std::optional(line.*member) : std::nullopt;
+  }
+};
+
+constexpr auto kPricedLine = outputs<PricedLine>(
+    {key<[](const PricedLine& l) { return l.line.item; }>("item", "Its name."),
+     key<[](const PricedLine& l) { return l.purpose.empty() ? std::nullopt : std::optional(l.purpose); }>(
+         "for", "What it is for."),
+     key<[](const PricedLine& l) { return l.of_switch(&BillLine::tier); }>("tier", "Of switches: 1 is next to the NICs."),
+     key<[](const PricedLine& l) { return l.of_switch(&BillLine::ports); }>("ports", "Of a switch."),
+     key<[](const PricedLine& l) { return l.of_switch(&BillLine::ports_used); }>("ports_used", "Of all of them."),
+     key<[](const PricedLine& l) { return l.line.count; }>("count", "Installed."),
+     key<[](const PricedLine& l) { return l.line.spares; }>("spares", "Beside them."),
+     key<[](const PricedLine& l) { return l.line.usd; }>("usd", "Of the line."),
+     key<[](const PricedLine& l) { return l.line.power_w; }>("power_w", "Of the line.")});
+
 }  // namespace
 
 std::uint64_t switches_of(const Bill& bill) {
@@ -63,23 +86,12 @@ std::uint64_t switches_of(const Bill& bill) {
   return count;
 }
 
+const fields::Section kBillLineKeys = kKeysOf<kPricedLine>;
+
 json::Json to_json_array(const Bill& bill) {
-  Json list = Json::array();
-  for (const BillLine& line : bill.lines) {
-    Json entry = {{"item", line.item}};
-    if (const std::string purpose = purpose_of(line, bill); !purpose.empty()) entry["for"] = purpose;
-    if (line.tier > 0) {
-      entry["tier"] = line.tier;
-      entry["ports"] = line.ports;
-      entry["ports_used"] = line.ports_used;
-    }
-    entry["count"] = line.count;
-    entry["spares"] = line.spares;
-    entry["usd"] = line.usd;
-    entry["power_w"] = line.power_w;
-    list.push_back(std::move(entry));
-  }
-  return list;
+  std::vector<PricedLine> lines;
+  for (const BillLine& line : bill.lines) lines.push_back({line, purpose_of(line, bill)});
+  return ObjectOf<kPricedLine>::all(lines);
 }
 
 std::string to_json(std::span<const FabricCost> rows) { return rows_json(rows).dump(2) + "\n"; }

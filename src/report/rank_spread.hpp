@@ -1,6 +1,7 @@
 // How far the ranks of a run lie apart.
 #pragma once
 
+#include "fields/field.hpp"
 #include "json/json.hpp"
 #include "photonrail/result.hpp"
 
@@ -12,6 +13,7 @@ namespace photonrail::report {
 /// Whether a rank was without a launch of an agent's workload.
 [[nodiscard]] bool has_idle(const RunResult& result);
 
+extern const fields::Section kRankSpreadKeys;
 /// { "compute": { "least", "median", "most" }, ... } in seconds, over the ranks; of an even number of ranks the median is
 /// the lower of the two in the middle. An empty object without ranks.
 [[nodiscard]] json::Json rank_spread_json(const RunResult& result);

@@ -4,6 +4,7 @@
 #include "photonrail/report.hpp"
 #include "photonrail/version.hpp"
 #include "report/bill_json.hpp"
+#include "report/output.hpp"
 #include "report/rank_spread.hpp"
 #include "report/rl_report.hpp"
 #include "report/run_json.hpp"
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +26,13 @@ namespace photonrail {
 namespace {
 
 using json::Json;
+
+// What the command adds of each library.
+constexpr fields::Field kPluginFields[] = {report::key_field("file", fields::text_shape(), "Its name.", true),
+                                           report::key_field("hash", fields::text_shape(), "Of its content.", true)};
+constexpr fields::Section kPlugin{.fields = kPluginFields, .written = true};
+constexpr fields::Shape kPluginShape = fields::object_shape(kPlugin);
+constexpr fields::Shape kPluginsShape = fields::list_shape(kPluginShape);
 
 constexpr std::uint64_t kMaxWindows = 10'000;  // of one kind: bounds the size of the file for a million ranks
 
@@ -36,27 +45,31 @@ std::uint64_t count(const std::vector<WindowCount>& windows) {
                          [](std::uint64_t sum, const WindowCount& w) { return sum + w.count; });
 }
 
-Json seconds(const std::vector<Duration>& durations) {
-  Json list = Json::array();
-  for (const Duration d : durations) list.push_back(to_seconds(d));
-  return list;
+/// The mean of the ranks, or a class of ranks: `detection`: of a run in which failures were not detected at once; `idle`:
+/// of an agent's workload; others have no such entries.
+struct RankParts {
+  RankTime time{};
+  bool detection = false;
+  bool idle = false;
+};
+
+RankParts parts_of(const RankTime& time, const RunResult& result) {
+  return {time, report::has_detection(result), report::has_idle(result)};
 }
 
-// `detection`: of a run in which failures were not detected at once; `idle`: of an agent's workload; others have no such
-// entries.
-Json parts(const RankTime& time, bool detection, bool idle) {
-  Json parts{{"compute", to_seconds(time.compute)},
-             {"exposed_communication", to_seconds(time.exposed_communication)},
-             {"reconfiguration_wait", to_seconds(time.reconfiguration_wait)},
-             {"peer_wait", to_seconds(time.peer_wait)}};
-  if (detection) parts.insert("detection", to_seconds(time.detection));
-  if (idle) parts.insert("idle", to_seconds(time.idle));
-  return parts;
-}
+constexpr auto kParts = report::outputs<RankParts>(
+    {report::key<[](const RankParts& p) { return p.time.compute; }>("compute", "Seconds."),
+     report::key<[](const RankParts& p) { return p.time.exposed_communication; }>("exposed_communication", "Seconds."),
+     report::key<[](const RankParts& p) { return p.time.reconfiguration_wait; }>("reconfiguration_wait", "Seconds."),
+     report::key<[](const RankParts& p) { return p.time.peer_wait; }>("peer_wait", "Seconds."),
+     report::key<[](const RankParts& p) { return p.detection ? std::optional(p.time.detection) : std::nullopt; }>(
+         "detection", "Seconds, where failures were not detected at once."),
+     report::key<[](const RankParts& p) { return p.idle ? std::optional(p.time.idle) : std::nullopt; }>(
+         "idle", "Seconds, of a workload that an agent decides.")});
 
 /// Ranks whose times are the same.
 struct RankClass {
-  const RankTime* time = nullptr;
+  RankParts parts{};
   std::uint64_t count = 0;
   std::size_t first = 0;  // of the range that the next rank may continue
   std::size_t last = 0;
@@ -83,166 +96,263 @@ std::array<std::int64_t, 6> key_of(const RankTime& time) {
 }
 
 // One row for all ranks with the same times, in the order of the first of each: of a folded run they are few.
-Json rank_classes(const RunResult& result) {
+std::vector<RankClass> rank_classes(const RunResult& result) {
   std::vector<RankClass> classes;
   std::map<std::array<std::int64_t, 6>, std::size_t> known;
   for (std::size_t r = 0; r < result.ranks.size(); ++r) {
     const auto [entry, fresh] = known.try_emplace(key_of(result.ranks[r]), classes.size());
-    if (fresh) classes.push_back({&result.ranks[r]});
+    if (fresh) classes.push_back({parts_of(result.ranks[r], result)});
     classes[entry->second].add(r);
   }
-  Json list = Json::array();
   for (RankClass& of : classes) {
     of.end_range();
     of.ranges.pop_back();
-    Json& row = list.push_back(Json{{"ranks", of.ranges}, {"count", of.count}});
-    const Json times = parts(*of.time, report::has_detection(result), report::has_idle(result));
-    for (const auto& [part, seconds] : times.members()) row[part] = seconds;
   }
-  return list;
+  return classes;
 }
 
-Json communication(const RunResult& result) {
-  Json by_dimension = Json::object();
+constexpr auto kRankClass = report::outputs<RankClass>({report::key<&RankClass::ranges>("ranks", "As in `0-7,12`."),
+                                                        report::key<&RankClass::count>("count", "How many they are."),
+                                                        report::with_keys_of<kParts, &RankClass::parts>()});
+
+/// The traffic of a dimension, with its commands.
+struct OfDimension {
+  DimensionTraffic traffic{};
+  std::uint64_t commands = 0;
+};
+
+constexpr auto kOfDimension = report::outputs<OfDimension>(
+    {report::key<[](const OfDimension& d) { return d.traffic.bytes; }>("bytes", "That left GPUs, of all ranks."),
+     report::key<[](const OfDimension& d) { return d.traffic.operations; }>("operations", "Collectives and messages."),
+     report::key<[](const OfDimension& d) { return d.traffic.busy; }>("busy_s", "An operation runs: mean over ranks."),
+     report::key<[](const OfDimension& d) { return d.traffic.exposed; }>("exposed_s", "No computation runs beside it."),
+     report::key<[](const OfDimension& d) { return d.traffic.reconfiguration_wait; }>(
+         "reconfiguration_wait_s", "The part of the reconfiguration wait that the dimension explains, mean over ranks."),
+     report::key<&OfDimension::commands>("commands", "Commands whose first request was of the dimension.")});
+
+report::ByName<OfDimension> communication(const RunResult& result) {
+  report::ByName<OfDimension> by_dimension;
   for (std::size_t d = 0; d < result.traffic.size(); ++d) {
-    const DimensionTraffic& traffic = result.traffic[d];
-    if (traffic.operations == 0) continue;
-    by_dimension[std::string(name(static_cast<Dimension>(d)))] = {
-        {"bytes", traffic.bytes.count},
-        {"operations", traffic.operations},
-        {"busy_s", to_seconds(traffic.busy)},
-        {"exposed_s", to_seconds(traffic.exposed)},
-        {"reconfiguration_wait_s", to_seconds(traffic.reconfiguration_wait)},
-        {"commands", report::commands_for(result, d)}};
+    if (result.traffic[d].operations == 0) continue;
+    by_dimension.emplace_back(name(static_cast<Dimension>(d)),
+                              OfDimension{result.traffic[d], report::commands_for(result, d)});
   }
   return by_dimension;
 }
 
-// Kinds that were launched.
-Json launches(const RunResult& result) {
-  Json list = Json::array();
+// Kinds that were launched; none without an agent.
+std::optional<std::vector<LaunchTotals>> launches(const RunResult& result) {
+  if (result.launches.empty()) return std::nullopt;
+  std::vector<LaunchTotals> launched;
   for (const LaunchTotals& of : result.launches) {
-    if (of.count == 0) continue;
-    list.push_back(Json{{"kind", of.kind},
-                        {"count", of.count},
-                        {"time_s", to_seconds(of.time)},
-                        {"longest_s", to_seconds(of.longest)},
-                        {"bytes", of.bytes.count}});
+    if (of.count > 0) launched.push_back(of);
   }
-  return list;
+  return launched;
 }
 
-Json reconfigurations(const ReconfigurationSummary& summary) {
-  const std::optional<double> hidden = summary.hidden_share();
-  Json json = {{"count", summary.count},
-               {"per_rail", summary.per_rail},
-               {"dark_port_s", to_seconds(summary.dark_port)},
-               {"critical_path", summary.critical_path},
-               {"total_s", to_seconds(summary.total)},
-               {"exposed_s", to_seconds(summary.exposed)},
-               {"hidden_share", hidden ? Json(*hidden) : Json(nullptr)},
-               {"circuits", summary.circuits},
-               {"circuits_per_command",
-                summary.count == 0 ? Json(nullptr)
-                                   : Json(static_cast<double>(summary.circuits) / static_cast<double>(summary.count))},
-               {"by_change", report::changes_json(summary)}};
-  if (summary.blocking) {
-    json["blocking"] = {{"waited", summary.blocking->waited},
-                        {"displaced", summary.blocking->displaced},
-                        {"cells", summary.blocking->cells},
-                        {"loss_db", summary.blocking->loss_db}};
-  }
-  return json;
-}
+constexpr auto kLaunch = report::outputs<LaunchTotals>(
+    {report::key<&LaunchTotals::kind>("kind", "As the agent names it."),
+     report::key<&LaunchTotals::count>("count", "How many."),
+     report::key<&LaunchTotals::time>("time_s", "From the launch until its ranks are done, summed up."),
+     report::key<&LaunchTotals::longest>("longest_s", "The longest."),
+     report::key<&LaunchTotals::bytes>("bytes", "That left GPUs.")});
 
 // Each window of its own; of more than kMaxWindows an even part of the ascending list, with the ends.
-Json one_by_one(const std::vector<WindowCount>& windows) {
+std::vector<Duration> one_by_one(const std::vector<WindowCount>& windows) {
   const std::uint64_t all = count(windows);
   const std::uint64_t written = std::min(all, kMaxWindows);
-  Json list = Json::array();
+  std::vector<Duration> list;
   std::size_t at = 0;
   std::uint64_t before = 0;  // windows of lengths before windows[at]
   for (std::uint64_t i = 0; i < written; ++i) {
     const std::uint64_t wanted = written == 1 ? 0 : i * (all - 1) / (written - 1);
     while (before + windows[at].count <= wanted) before += windows[at++].count;
-    list.push_back(to_seconds(windows[at].length));
+    list.push_back(windows[at].length);
   }
   return list;
 }
 
-// Says how many windows there were, where not all are written.
-Json thinned(const RunResult& result) {
-  Json by_change = Json::object();
+// How many windows there were, where not all are written.
+std::optional<report::ByName<std::uint64_t>> thinned(const RunResult& result) {
+  report::ByName<std::uint64_t> by_change;
   for (const auto& [change, lengths] : result.windows) {
-    if (count(lengths) > kMaxWindows) by_change[key_of(change)] = count(lengths);
+    if (count(lengths) > kMaxWindows) by_change.emplace_back(key_of(change), count(lengths));
   }
+  return by_change.empty() ? std::nullopt : std::optional(std::move(by_change));
+}
+
+report::ByName<std::vector<Duration>> windows(const RunResult& result) {
+  report::ByName<std::vector<Duration>> by_change;
+  for (const auto& [change, lengths] : result.windows) by_change.emplace_back(key_of(change), one_by_one(lengths));
   return by_change;
 }
 
-Json windows(const RunResult& result) {
-  Json by_change = Json::object();
-  for (const auto& [change, lengths] : result.windows) {
-    by_change[key_of(change)] = one_by_one(lengths);
+struct PricedCluster {
+  CostSummary cost;
+  std::uint32_t gpus = 0;
+  std::uint32_t servers = 0;
+
+  [[nodiscard]] report::OrNull<double> energy_j() const {
+    const auto& gpu_energy = cost.gpu_energy_per_step_j;
+    return {gpu_energy ? std::optional(*gpu_energy + cost.network_energy_per_step_j) : std::nullopt};
   }
-  return by_change;
+};
+
+std::optional<PricedCluster> priced(const RunResult& result) {
+  if (!result.cost) return std::nullopt;
+  return PricedCluster{*result.cost, result.cluster.gpus(), result.cluster.servers};
 }
 
-Json cost_json(const CostSummary& summary, const ClusterSpec& cluster) {
-  const auto& gpus = summary.gpu_energy_per_step_j;
-  return {{"catalogue", summary.catalogue},
-          {"rule", name(summary.rule)},
-          {"fabric", name(summary.bill.fabric)},
-          {"gpus", cluster.gpus()},
-          {"servers", cluster.servers},
-          {"switches", report::switches_of(summary.bill)},
-          {"usd", summary.bill.usd()},
-          {"power_w", summary.bill.power_w()},
-          {"network_energy_per_step_j", summary.network_energy_per_step_j},
-          {"gpu_energy_per_step_j", gpus ? Json(*gpus) : Json(nullptr)},
-          {"energy_per_step_j", gpus ? Json(*gpus + summary.network_energy_per_step_j) : Json(nullptr)},
-          {"bill", report::to_json_array(summary.bill)}};
+constexpr auto kCost = report::outputs<PricedCluster>(
+    {report::key<[](const PricedCluster& c) { return c.cost.catalogue; }>("catalogue", "Which prices."),
+     report::key<[](const PricedCluster& c) { return name(c.cost.rule); }>("rule", "[Which rule](../models/cost.md)."),
+     report::key<[](const PricedCluster& c) { return name(c.cost.bill.fabric); }>("fabric", "What was priced."),
+     report::key<&PricedCluster::gpus>("gpus", "Of the cluster."),
+     report::key<&PricedCluster::servers>("servers", "Of the cluster."),
+     report::key<[](const PricedCluster& c) { return report::switches_of(c.cost.bill); }>("switches",
+                                                                                          "Installed ones of all tiers."),
+     report::key<[](const PricedCluster& c) { return c.cost.bill.usd(); }>("usd", "Of the network."),
+     report::key<[](const PricedCluster& c) { return c.cost.bill.power_w(); }>("power_w", "Of the network."),
+     report::key<[](const PricedCluster& c) { return c.cost.network_energy_per_step_j; }>(
+         "network_energy_per_step_j", "Of a mean step; of several jobs, of the whole run."),
+     report::key<[](const PricedCluster& c) { return report::OrNull<double>{c.cost.gpu_energy_per_step_j}; }>(
+         "gpu_energy_per_step_j", "Null where the GPU's power is unknown."),
+     report::key<&PricedCluster::energy_j>("energy_per_step_j", "Of both; null likewise."),
+     report::of_shape<[](const PricedCluster& c) { return report::to_json_array(c.cost.bill); }>(
+         "bill", report::kListOf<report::kBillLineKeys>, "Its lines.")});
+
+constexpr auto kNetwork = report::outputs<EngineSummary>(
+    {report::key<&EngineSummary::network_accuracy>("accuracy", "As the scenario says."),
+     report::key<&EngineSummary::epochs>("epochs", "How many there were."),
+     report::key<&EngineSummary::flows_in_epochs>("flows_in_epochs", "How many flows ended in epochs.")});
+
+std::optional<EngineSummary> network(const RunResult& result) {
+  return result.engine.network_accuracy > 0.0 ? std::optional(result.engine) : std::nullopt;
 }
 
-Json network(const EngineSummary& engine) {
-  return {{"accuracy", engine.network_accuracy}, {"epochs", engine.epochs}, {"flows_in_epochs", engine.flows_in_epochs}};
+constexpr auto kEngine = report::outputs<EngineSummary>(
+    {report::key<&EngineSummary::events>("events", "Of what was simulated."),
+     report::key<&EngineSummary::sends>("sends", "Of what was simulated."),
+     report::key<&EngineSummary::wall_s>("wall_s", "It may differ between two runs of one scenario."),
+     report::key<&EngineSummary::peak_rss_mb>("peak_rss_mb", "It may differ likewise.")});
+
+constexpr auto kFolding = report::outputs<FoldingSummary>(
+    {report::key<&FoldingSummary::ranks>("ranks", "Of the job, hosts of storage among them."),
+     report::key<&FoldingSummary::classes>("classes", "How many were simulated."),
+     report::key<[](const FoldingSummary& f) { return f.off.empty() ? std::nullopt : std::optional(f.off); }>(
+         "off", "Why all were, if so.")});
+
+using Spread = RunResult::Spread;
+constexpr auto kSpread = report::outputs<Spread>(
+    {report::key<&Spread::seeds>("seeds", "How many, the run's own among them."),
+     report::key<&Spread::unfinished>("unfinished", "How many of these runs cannot finish."),
+     report::key<&Spread::min>("min_s", "The shortest."),
+     report::key<&Spread::median>("median_s", "Of an even number the lower of the two in the middle."),
+     report::key<&Spread::max>("max_s", "The longest.")});
+
+std::optional<Json> serving(const RunResult& result) {
+  return result.serving ? std::optional(report::serving_json(*result.serving)) : std::nullopt;
+}
+std::optional<Json> learning(const RunResult& result) {
+  return result.rl ? std::optional(report::rl_json(*result.rl)) : std::nullopt;
+}
+std::optional<Json> utilisation(const RunResult& result) {
+  return result.utilisation ? std::optional(report::utilisation_json(*result.utilisation)) : std::nullopt;
+}
+std::optional<Json> path(const RunResult& result) {
+  return result.critical_path ? std::optional(report::path_json(*result.critical_path)) : std::nullopt;
 }
 
-Json folding(const FoldingSummary& summary) {
-  Json json = {{"ranks", summary.ranks}, {"classes", summary.classes}};
-  if (!summary.off.empty()) json["off"] = summary.off;
-  return json;
-}
+// ---- What a run and each of several jobs have.
 
-// Each of several jobs has these of its own.
-Json jobs(const RunResult& result) {
-  Json list = Json::array();
-  for (const RunResult& job : result.jobs) {
-    Json& entry = list.push_back(Json::object());
-    entry["name"] = job.name;
-    entry["start_s"] = to_seconds(job.start);
-    entry["makespan_s"] = to_seconds(job.makespan);
-    if (job.alone) entry["alone_s"] = to_seconds(*job.alone);
-    if (job.alone) entry["slowdown"] = job.slowdown();
-    entry["simulated"] = report::simulated_json(job);
-    report::add_training(job, entry);
-    entry["iteration_s"] = seconds(job.iterations);
-    entry["per_rank_mean_s"] = parts(job.mean_rank_time(), report::has_detection(job), report::has_idle(job));
-    if (!job.launches.empty()) entry["launches"] = launches(job);
-    if (job.serving) entry["serving"] = report::serving_json(*job.serving);
-    if (job.rl) entry["rl"] = report::rl_json(*job.rl);
-    entry["communication"] = communication(job);
-    entry["reconfigurations"] = reconfigurations(job.reconfigurations);
-  }
-  return list;
-}
+constexpr auto kName = report::key<&RunResult::name>("name", "Of the scenario, or of the job.");
+constexpr auto kMakespan = report::key<&RunResult::makespan>("makespan_s", "When the last rank ended.");
+constexpr auto kIterations =
+    report::key<&RunResult::iterations>("iteration_s", "Each step, from the end of the step before. None of several jobs.");
+constexpr auto kSimulated =
+    report::part<report::simulated_json>("simulated", report::kSimulatedKeys, "What was simulated.");
+constexpr auto kMeans = report::object<kParts, [](const RunResult& r) { return parts_of(r.mean_rank_time(), r); }>(
+    "per_rank_mean_s", "Means over ranks.");
+constexpr auto kLaunches = report::objects<kLaunch, launches>("launches", "Of a workload that an agent decides, by kind.");
+constexpr auto kServing = report::part<serving>("serving", report::kServingKeys, "Of served requests.");
+constexpr auto kLearning = report::part<learning>("rl", report::kRlKeys, "Of reinforcement learning.");
+constexpr auto kCommunication = report::objects_by_name<kOfDimension, communication>(
+    "communication", "By dimension, of those that have operations: `tp`, `cp`, `ep`, `dp`, `pp`, `other`.");
+constexpr auto kReconfigurations =
+    report::part<[](const RunResult& r) { return report::reconfigurations_json(r.reconfigurations); }>(
+        "reconfigurations", report::kReconfigurationKeys, "Commands to optical switches.");
 
-Json spread(const RunResult::Spread& spread) {
-  return {{"seeds", spread.seeds},
-          {"unfinished", spread.unfinished},
-          {"min_s", to_seconds(spread.min)},
-          {"median_s", to_seconds(spread.median)},
-          {"max_s", to_seconds(spread.max)}};
-}
+constexpr auto kJob = report::outputs<RunResult>(
+    {kName.as("/name"), report::key<&RunResult::start>("start_s", "When it began."), kMakespan.as("/makespan_s"),
+     report::key<&RunResult::alone>("alone_s", "Its makespan with the cluster to itself."),
+     report::key<[](const RunResult& r) { return r.alone ? std::optional(r.slowdown()) : std::nullopt; }>(
+         "slowdown", "Of its makespan over the one alone. The numbers of a training job follow."),
+     kSimulated.as("/simulated"), report::of_shape<report::training_json>("", {}, ""), kIterations.as("/iteration_s"),
+     kMeans.as("/per_rank_mean_s"), kLaunches.as("/launches"), kServing.as("/serving"), kLearning.as("/rl"),
+     kCommunication.as("/communication"), kReconfigurations.as("/reconfigurations")});
+
+constexpr auto kResult = report::outputs<RunResult>(
+    {report::key<[](const RunResult& /*r*/) { return "photonrail.result/1"; }>("schema", "`photonrail.result/1`."),
+     kName,
+     report::key<[](const RunResult& /*r*/) { return version(); }>("photonrail_version", "Of the program."),
+     report::key<&RunResult::seed>("seed", "Of all that is drawn."),
+     kMakespan,
+     kIterations,
+     report::key<[](const RunResult& r) { return report::OrNull<Duration>{r.steady_iteration()}; }>(
+         "steady_iteration_s",
+         "Mean of the steps after the first; null when there was one. Runs are compared by it. Failures that are over "
+         "within "
+         "the first step are not in it, as a warning says."),
+     report::object<kSpread, &RunResult::spread>(
+         "spread", "Makespans under [several seeds](scenario.md#run), where something is drawn."),
+     kSimulated,
+     report::part<report::training_json>("", report::kTrainingKeys, ""),
+     report::key<[](const RunResult& r) {
+       return report::OrNull<std::string>{r.infeasible.empty() ? std::nullopt : std::optional(r.infeasible)};
+     }>("infeasible",
+        "Why the job could not run on such GPUs, which have too little memory; null where it could, or where "
+        "that is not known."),
+     kMeans,
+     report::part<report::rank_spread_json>("per_rank_spread_s", report::kRankSpreadKeys, "Over ranks."),
+     kLaunches,
+     kServing,
+     kLearning,
+     kCommunication,
+     kReconfigurations,
+     report::part<utilisation>("utilisation", report::kUtilisationKeys, "From 0 to 1; absent of a bound."),
+     report::part<report::quantiles_json>("quantiles_s", report::kQuantileKeys, "Of times, by dimension.").in_lists_only(),
+     report::key<windows>(
+         "windows_s",
+         "By `A->B`: every gap between rail operations of dimension A and of B, of all ranks, ascending; of "
+         "more than 10,000 an even part of them, with the least and the greatest.")
+         .in_lists_only(),
+     report::key<thinned>("windows_count", "How many there were, only where not all are written.").in_lists_only(),
+     report::object<kCost, priced>("cost", "With prices."),
+     report::object<kFolding, &RunResult::folding>("folding", "What of the job was simulated."),
+     report::key<&RunResult::warnings>(
+         "warnings",
+         "What is valid and yet [looks like a mistake](../models/accounting.md#warnings), and what the run adds."),
+     report::of_shape<[](const RunResult& r) { return report::notes_json(r.notes); }>(
+         "notes", report::kListOf<report::kNoteKeys>, "[Why numbers are what they are](../models/critical-path.md)."),
+     report::part<path>("critical_path", report::kPathKeys, "Where it is asked for."),
+     report::key<[](const RunResult& r) { return r.choices.empty() ? std::nullopt : std::optional(r.choices); }>(
+         "choices", "What `\"auto\"` took for which collective, and why."),
+     report::object<kNetwork, network>("network", "With `network/accuracy` in the scenario alone."),
+     report::object<kEngine, &RunResult::engine>("engine", "What the simulation took."),
+     report::objects<kJob, [](const RunResult& r) { return r.jobs.empty() ? std::nullopt : std::optional(r.jobs); }>(
+         "jobs",
+         "Each of several jobs. What is beside it is of all together; the ranks of `rank_classes` are those of one job "
+         "after another."),
+     report::objects<kRankClass, rank_classes>(
+         "rank_classes",
+         "A row for all ranks with the same times, in the order of the first of each. The times of a row add up "
+         "to `makespan_s`.")
+         .in_lists_only(),
+     report::added_later<RunResult>("plugins", kPluginsShape, "Libraries that `--plugin` loaded."),
+     report::added_later<RunResult>(
+         "seal", fields::text_shape(),
+         "A [checksum](sweep.md#sweep-results) of the file; `report` and `compare` refuse one that "
+         "does not fit.")});
 
 void collect(const Json& value, const std::string& path, std::vector<std::pair<std::string, double>>& into) {
   if (value.is_number()) into.emplace_back(path, value.number());
@@ -257,46 +367,9 @@ void collect(const Json& value, const std::string& path, std::vector<std::pair<s
 
 namespace report {
 
-Json result_json(const RunResult& result, bool lists) {
-  Json json;
-  json["schema"] = "photonrail.result/1";
-  json["name"] = result.name;
-  json["photonrail_version"] = version();
-  json["seed"] = result.seed;
-  json["makespan_s"] = to_seconds(result.makespan);
-  json["iteration_s"] = seconds(result.iterations);
-  const auto steady = result.steady_iteration();
-  json["steady_iteration_s"] = steady ? Json(to_seconds(*steady)) : Json(nullptr);
-  if (result.spread) json["spread"] = spread(*result.spread);
-  json["simulated"] = simulated_json(result);
-  add_training(result, json);
-  json["infeasible"] = result.infeasible.empty() ? Json(nullptr) : Json(result.infeasible);
-  json["per_rank_mean_s"] = parts(result.mean_rank_time(), report::has_detection(result), report::has_idle(result));
-  json["per_rank_spread_s"] = rank_spread_json(result);
-  if (!result.launches.empty()) json["launches"] = launches(result);
-  if (result.serving) json["serving"] = serving_json(*result.serving);
-  if (result.rl) json["rl"] = report::rl_json(*result.rl);
-  json["communication"] = communication(result);
-  json["reconfigurations"] = reconfigurations(result.reconfigurations);
-  if (result.utilisation) json["utilisation"] = utilisation_json(*result.utilisation);
-  if (lists) json["quantiles_s"] = quantiles_json(result);
-  if (lists) json["windows_s"] = windows(result);
-  if (Json counts = thinned(result); lists && !counts.empty()) json["windows_count"] = std::move(counts);
-  if (result.cost) json["cost"] = cost_json(*result.cost, result.cluster);
-  json["folding"] = folding(result.folding);
-  json["warnings"] = result.warnings;
-  json["notes"] = report::notes_json(result.notes);
-  if (result.critical_path) json["critical_path"] = report::path_json(*result.critical_path);
-  if (!result.choices.empty()) json["choices"] = result.choices;
-  if (result.engine.network_accuracy > 0.0) json["network"] = network(result.engine);
-  json["engine"] = {{"events", result.engine.events},
-                    {"sends", result.engine.sends},
-                    {"wall_s", result.engine.wall_s},
-                    {"peak_rss_mb", result.engine.peak_rss_mb}};
-  if (!result.jobs.empty()) json["jobs"] = jobs(result);
-  if (lists) json["rank_classes"] = rank_classes(result);
-  return json;
-}
+const fields::Section kResultKeys = kKeysOf<kResult>;
+
+Json result_json(const RunResult& result, bool lists) { return written<kResult>(result, lists); }
 
 std::vector<std::pair<std::string, double>> numbers_of_job(const Json& job) {
   std::vector<std::pair<std::string, double>> numbers;

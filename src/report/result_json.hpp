@@ -1,6 +1,7 @@
 // A result as a JSON value, for callers that read numbers from it instead of writing it.
 #pragma once
 
+#include "fields/field.hpp"
 #include "json/json.hpp"
 #include "photonrail/result.hpp"
 
@@ -9,6 +10,9 @@
 #include <vector>
 
 namespace photonrail::report {
+
+/// The table of the keys, with what the command adds.
+extern const fields::Section kResultKeys;
 
 /// Keys in the order of the file. Without `lists`, what has an entry a rank or a window is left out.
 [[nodiscard]] json::Json result_json(const RunResult& result, bool lists);

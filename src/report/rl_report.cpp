@@ -1,12 +1,16 @@
 #include "report/rl_report.hpp"
 
 #include "photonrail/report.hpp"
+#include "report/output.hpp"
 #include "report/text.hpp"
 #include "run/rl_steps.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace photonrail::report {
 
@@ -26,51 +30,41 @@ double mean_of(const RlResult& rl, Of of) {
   return sum / static_cast<double>(std::max<std::size_t>(1, middle_steps(rl).size()));
 }
 
+double rate(double tokens, double seconds, std::uint32_t ranks) {
+  return seconds > 0.0 && ranks > 0 ? tokens / seconds / ranks : 0.0;
+}
+
 /// Tokens that went through each phase for each second of it and each GPU that it has: responses in generation, prompts too
-/// in the others. {key of the phase, rate}.
-std::vector<std::pair<std::string, double>> rates(const RlResult& rl,
-                                                  const std::function<double(double (*)(const RlStep&))>& of) {
-  const auto rate = [](double tokens, double seconds, std::uint32_t ranks) {
-    return seconds > 0.0 && ranks > 0 ? tokens / seconds / ranks : 0.0;
-  };
+/// in the others. By the sums or means of steps.
+struct Rates {
+  double generation = 0.0;
+  double log_probabilities = 0.0;
+  double training = 0.0;
+};
+
+Rates rates(const RlResult& rl, const std::function<double(double (*)(const RlStep&))>& of) {
   const double responses = of([](const RlStep& s) { return s.tokens.responses; });
   const double all = responses + of([](const RlStep& s) { return s.tokens.prompts; });
-  return {
-      {"generation", rate(responses, of([](const RlStep& s) { return to_seconds(s.generation); }), rl.ranks.generation)},
-      {"log_probabilities",
-       rate(all, of([](const RlStep& s) { return to_seconds(s.log_probabilities); }), rl.ranks.training)},
-      {"training", rate(all, of([](const RlStep& s) { return to_seconds(s.training); }), rl.ranks.training)}};
+  return {rate(responses, of([](const RlStep& s) { return to_seconds(s.generation); }), rl.ranks.generation),
+          rate(all, of([](const RlStep& s) { return to_seconds(s.log_probabilities); }), rl.ranks.training),
+          rate(all, of([](const RlStep& s) { return to_seconds(s.training); }), rl.ranks.training)};
 }
 
-void add_rates(Json& json, const std::vector<std::pair<std::string, double>>& rates) {
-  for (const auto& [phase, rate] : rates) json[phase + "_tokens_per_s_gpu"] = rate;
-}
-
-std::vector<std::pair<std::string, double>> mean_rates(const RlResult& rl) {
+Rates mean_rates(const RlResult& rl) {
   return rates(rl, [&](auto of) { return mean_of(rl, of); });
 }
 
-/// Returns means over the middle steps: plain numbers, so that sweeps have them in their table.
-Json mean_json(const RlResult& rl) {
-  const auto seconds = [&](Duration RlStep::*part) {
-    return mean_of(rl, [&](const RlStep& s) { return to_seconds(s.*part); });
-  };
-  const double step = seconds(&RlStep::step);
-  const double tokens = mean_of(rl, [](const RlStep& s) { return s.tokens.responses; });
-  Json mean{{"step_s", step},
-            {"generation_s", seconds(&RlStep::generation)},
-            {"log_probabilities_s", seconds(&RlStep::log_probabilities)},
-            {"training_s", seconds(&RlStep::training)},
-            {"refit_s", seconds(&RlStep::refit)},
-            {"refit_announced_s", seconds(&RlStep::refit_announced)},
-            {"offload_s", seconds(&RlStep::offload)},
-            {"reload_s", seconds(&RlStep::reload)},
-            {"tail_s", seconds(&RlStep::tail)},
-            {"response_tokens_per_s_gpu", step > 0.0 ? tokens / step / rl.ranks.all : 0.0},
-            {"slot_use", mean_of(rl, [](const RlStep& s) { return s.slot_use; })},
-            {"staleness", mean_of(rl, [](const RlStep& s) { return s.staleness; })}};
-  add_rates(mean, mean_rates(rl));
-  return mean;
+constexpr auto kRates = outputs<Rates>(
+    {key<&Rates::generation>("generation_tokens_per_s_gpu", "Of responses, by the time and the GPUs of the phase."),
+     key<&Rates::log_probabilities>("log_probabilities_tokens_per_s_gpu", "With prompts, likewise."),
+     key<&Rates::training>("training_tokens_per_s_gpu", "With prompts, likewise.")});
+
+double mean_seconds(const RlResult& rl, Duration RlStep::*part) {
+  return mean_of(rl, [&](const RlStep& s) { return to_seconds(s.*part); });
+}
+
+double mean_tokens(const RlResult& rl) {
+  return mean_of(rl, [](const RlStep& s) { return s.tokens.responses; });
 }
 
 std::vector<double> shares_of(const std::vector<std::uint64_t>& counts) {
@@ -97,58 +91,110 @@ std::string shares_text(const std::vector<double>& shares) {
 }
 
 void add_lines_of_rates(const RlResult& rl, std::vector<std::pair<std::string, std::string>>& lines) {
-  for (auto [phase, rate] : mean_rates(rl)) {
-    std::replace(phase.begin(), phase.end(), '_', '-');
-    if (rate > 0.0) lines.emplace_back("  in " + phase, number("%.4g", rate));
+  const Rates mean = mean_rates(rl);
+  for (const auto& [phase, of] :
+       {std::pair("  in generation", mean.generation), std::pair("  in log-probabilities", mean.log_probabilities),
+        std::pair("  in training", mean.training)}) {
+    if (of > 0.0) lines.emplace_back(phase, number("%.4g", of));
   }
 }
+
+template <Duration RlStep::*Part>
+double mean_time(const RlResult& rl) {
+  return mean_seconds(rl, Part);
+}
+
+/// Means over the middle steps: plain numbers, so that sweeps have them in their table.
+constexpr auto kMean = outputs<RlResult>(
+    {key<mean_time<&RlStep::step>>("step_s", "As in `steps`."),
+     key<mean_time<&RlStep::generation>>("generation_s", "As in `steps`."),
+     key<mean_time<&RlStep::log_probabilities>>("log_probabilities_s", "As in `steps`."),
+     key<mean_time<&RlStep::training>>("training_s", "As in `steps`."),
+     key<mean_time<&RlStep::refit>>("refit_s", "As in `steps`."),
+     key<mean_time<&RlStep::refit_announced>>("refit_announced_s", "As in `steps`."),
+     key<mean_time<&RlStep::offload>>("offload_s", "As in `steps`."),
+     key<mean_time<&RlStep::reload>>("reload_s", "As in `steps`."),
+     key<mean_time<&RlStep::tail>>("tail_s", "As in `steps`."),
+     key<[](const RlResult& rl) { return rate(mean_tokens(rl), mean_seconds(rl, &RlStep::step), rl.ranks.all); }>(
+         "response_tokens_per_s_gpu", "Of responses, by the mean step."),
+     key<[](const RlResult& rl) { return mean_of(rl, [](const RlStep& s) { return s.slot_use; }); }>("slot_use",
+                                                                                                     "As in `steps`."),
+     key<[](const RlResult& rl) { return mean_of(rl, [](const RlStep& s) { return s.staleness; }); }>("staleness",
+                                                                                                      "In versions."),
+     with_keys_of<kRates, mean_rates>()});
+
+/// A step with the GPUs of the job.
+struct StepOfJob {
+  RlStep step;
+  double tokens_per_s_gpu = 0.0;
+  Rates rates{};
+};
+
+template <auto Part>
+auto of_step(const StepOfJob& of) {
+  return of.step.*Part;
+}
+
+constexpr auto kStep = outputs<StepOfJob>(
+    {key<of_step<&RlStep::step>>(
+         "step_s", "From the end of the step before. The phases that follow may overlap those of the next step."),
+     key<of_step<&RlStep::generation>>("generation_s", "Of responses."),
+     key<of_step<&RlStep::log_probabilities>>("log_probabilities_s", "Of all models that give some."),
+     key<of_step<&RlStep::training>>("training_s", "Of the policy, and of the critic if there is one."),
+     key<of_step<&RlStep::refit>>("refit_s", "New weights go to the engines."),
+     key<of_step<&RlStep::refit_announced>>("refit_announced_s", "So long before it began."),
+     key<of_step<&RlStep::offload>>("offload_s", "On shared GPUs: room is made for training."),
+     key<of_step<&RlStep::reload>>("reload_s", "What was there comes back."),
+     key<[](const StepOfJob& of) { return of.step.tokens.responses; }>("response_tokens", "Of all samples."),
+     key<&StepOfJob::tokens_per_s_gpu>("tokens_per_s_gpu", "Of responses, by the step."),
+     key<[](const StepOfJob& of) { return of.step.tokens.longest; }>("longest_response", "Tokens."),
+     key<of_step<&RlStep::tail>>("tail_s", "After nine tenths of responses."),
+     key<of_step<&RlStep::last_engine>>("last_engine", "Which completed the last sample."),
+     key<of_step<&RlStep::slot_use>>("slot_use", "Mean time of a response over `generation_s`."),
+     key<of_step<&RlStep::staleness>>("staleness_mean", "Versions."),
+     key<[](const StepOfJob& of) { return of.step.stale.most; }>("staleness_most", "Versions."),
+     key<[](const StepOfJob& of) { return of.step.stale.dropped; }>("dropped",
+                                                                    "Samples that were too old, and made again."),
+     key<of_step<&RlStep::optimizer_steps>>("optimizer_steps", "Of policy and critic."),
+     with_keys_of<kRates, &StepOfJob::rates>()});
+
+std::vector<StepOfJob> steps_of(const RlResult& rl) {
+  std::vector<StepOfJob> steps;
+  for (const RlStep& step : rl.steps) {
+    steps.push_back({step, rate(step.tokens.responses, to_seconds(step.step), rl.ranks.all),
+                     rates(rl, [&](auto of) { return of(step); })});
+  }
+  return steps;
+}
+
+constexpr auto kKv = outputs<RlResult>(
+    {key<&RlResult::prompt_tokens>("prompt_tokens", "Contexts that engines took, after tool calls too."),
+     key<&RlResult::cached_tokens>("cached_tokens", "Of these."), key<&RlResult::preemptions>("preemptions", "Of samples."),
+     key<&RlResult::recomputed_tokens>("recomputed_tokens", "Whose KV was lost."),
+     key<&RlResult::swapped_bytes>("swapped_bytes", "Of all GPUs both ways, of samples that waited for tools."),
+     key<&RlResult::offloaded_bytes>("offloaded_bytes", "Of all GPUs both ways.")});
+
+constexpr auto kTools = outputs<RlResult>(
+    {key<&RlResult::tool_calls>("calls", "How many."), key<&RlResult::tool_hits>("hits", "From the cache."),
+     key<[](const RlResult& rl) { return share_of(rl.tool_hits, rl.tool_calls); }>("hit_share", "Of calls."),
+     key<hit_shares>("hit_share_by_depth", "By calls before it."),
+     key<&RlResult::tool_wait>("engine_wait_s", "Of engines that stood for tools, summed up.")});
+
+constexpr auto kRl = outputs<RlResult>(
+    {key<&RlResult::samples>("samples", "Of a step."),
+     part<[](const RlResult& rl) { return written<kMean>(rl); }>("mean", kKeysOf<kMean>,
+                                                                 "Over all steps but the first and last of three or more."),
+     objects<kStep, steps_of>("steps", "Each of them."),
+     key<&RlResult::staleness>("staleness", "Samples by the versions that they were old."),
+     key<&RlResult::made_again>("made_again", "Samples that were lost with an engine."),
+     part<[](const RlResult& rl) { return written<kKv>(rl); }>("kv", kKeysOf<kKv>, "Of engines."),
+     part<[](const RlResult& rl) { return written<kTools>(rl); }>("tools", kKeysOf<kTools>, "Calls of tools.")});
 
 }  // namespace
 
-Json rl_json(const RlResult& rl) {
-  Json steps = Json::array();
-  for (const RlStep& step : rl.steps) {
-    const double seconds = to_seconds(step.step);
-    Json one{{"step_s", seconds},
-             {"generation_s", to_seconds(step.generation)},
-             {"log_probabilities_s", to_seconds(step.log_probabilities)},
-             {"training_s", to_seconds(step.training)},
-             {"refit_s", to_seconds(step.refit)},
-             {"refit_announced_s", to_seconds(step.refit_announced)},
-             {"offload_s", to_seconds(step.offload)},
-             {"reload_s", to_seconds(step.reload)},
-             {"response_tokens", step.tokens.responses},
-             {"tokens_per_s_gpu", seconds > 0.0 ? step.tokens.responses / seconds / rl.ranks.all : 0.0},
-             {"longest_response", step.tokens.longest},
-             {"tail_s", to_seconds(step.tail)},
-             {"last_engine", step.last_engine},
-             {"slot_use", step.slot_use},
-             {"staleness_mean", step.staleness},
-             {"staleness_most", step.stale.most},
-             {"dropped", step.stale.dropped},
-             {"optimizer_steps", step.optimizer_steps}};
-    add_rates(one, rates(rl, [&](auto of) { return of(step); }));
-    steps.push_back(std::move(one));
-  }
-  Json staleness = Json::array();
-  for (const std::uint64_t samples : rl.staleness) staleness.push_back(samples);
-  return Json{{"samples", rl.samples},
-              {"mean", mean_json(rl)},
-              {"steps", std::move(steps)},
-              {"staleness", std::move(staleness)},
-              {"made_again", rl.made_again},
-              {"kv", Json{{"prompt_tokens", rl.prompt_tokens},
-                          {"cached_tokens", rl.cached_tokens},
-                          {"preemptions", rl.preemptions},
-                          {"recomputed_tokens", rl.recomputed_tokens},
-                          {"swapped_bytes", rl.swapped_bytes},
-                          {"offloaded_bytes", rl.offloaded_bytes}}},
-              {"tools", Json{{"calls", rl.tool_calls},
-                             {"hits", rl.tool_hits},
-                             {"hit_share", share_of(rl.tool_hits, rl.tool_calls)},
-                             {"hit_share_by_depth", hit_shares(rl)},
-                             {"engine_wait_s", to_seconds(rl.tool_wait)}}}};
-}
+const fields::Section kRlKeys = kKeysOf<kRl>;
+
+Json rl_json(const RlResult& rl) { return written<kRl>(rl); }
 
 std::vector<std::pair<std::string, std::string>> rl_lines(const RlResult& rl) {
   const auto picoseconds = [&](Duration RlStep::*part) {

@@ -2,11 +2,13 @@
 
 #include "core/counted.hpp"
 #include "photonrail/report.hpp"
+#include "report/output.hpp"
 #include "report/text.hpp"
 #include "serving/metrics.hpp"
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,46 +18,56 @@ namespace {
 
 using json::Json;
 
-Json summary_json(const TimeSummary& times) {
-  return {{"count", times.count},          {"mean", to_seconds(times.mean)}, {"p50", to_seconds(times.p50)},
-          {"p90", to_seconds(times.p90)},  {"p95", to_seconds(times.p95)},   {"p99", to_seconds(times.p99)},
-          {"most", to_seconds(times.most)}};
-}
+constexpr auto kTimes =
+    outputs<TimeSummary>({key<&TimeSummary::count>("count", "How many."), key<&TimeSummary::mean>("mean", "Seconds."),
+                          key<&TimeSummary::p50>("p50", "Seconds."), key<&TimeSummary::p90>("p90", "Seconds."),
+                          key<&TimeSummary::p95>("p95", "Seconds."), key<&TimeSummary::p99>("p99", "Seconds."),
+                          key<&TimeSummary::most>("most", "Seconds.")},
+                         true);
 
-Json engine_json(const ServingResult::Engine& engine) {
-  return {{"pool", engine.pool},
-          {"gpus", engine.gpus},
-          {"steps", engine.steps},
-          {"mean_batch", engine.mean_batch},
-          {"time_s",
-           {{"prefill", to_seconds(engine.prefill)},
-            {"decode", to_seconds(engine.decode)},
-            {"mixed", to_seconds(engine.mixed)},
-            {"waiting", to_seconds(engine.waiting)},
-            {"idle", to_seconds(engine.idle)},
-            {"off", to_seconds(engine.off)}}},
-          {"preemptions", engine.preemptions},
-          {"recomputed_tokens", engine.recomputed_tokens},
-          {"prompt_tokens", engine.prompt_tokens},
-          {"cached_tokens", engine.cached_tokens},
-          {"blocks", engine.blocks.total},
-          {"most_blocks", engine.blocks.most}};
-}
+using Engine = ServingResult::Engine;
+constexpr auto kEngineTimes = outputs<Engine>(
+    {key<&Engine::prefill>("prefill", "Steps of prompts alone."), key<&Engine::decode>("decode", "Steps of decodes alone."),
+     key<&Engine::mixed>("mixed", "Steps of both."),
+     key<&Engine::waiting>("waiting", "It had requests and could run none."), key<&Engine::idle>("idle", "It had none."),
+     key<&Engine::off>("off", "It had failed, was not started, or loaded its weights.")});
 
-Json classes_json(const ServingResult& result) {
-  Json classes = Json::object();
-  for (const ServingResult::Class& of : result.classes) {
-    classes[of.name] = {{"offered", of.offered}, {"finished", of.finished},         {"refused", of.refused},
-                        {"share", of.share},     {"ttft_s", summary_json(of.ttft)}, {"tpot_s", summary_json(of.tpot)}};
-  }
+constexpr auto kEngine = outputs<Engine>(
+    {key<&Engine::pool>("pool", "Its pool."), key<&Engine::gpus>("gpus", "How many."),
+     key<&Engine::steps>("steps", "How many."), key<&Engine::mean_batch>("mean_batch", "Requests of a step."),
+     object<kEngineTimes, [](const Engine& e) { return e; }>("time_s", "Seconds that add up to the makespan."),
+     key<&Engine::preemptions>("preemptions", "Of requests."),
+     key<&Engine::recomputed_tokens>("recomputed_tokens", "After preemptions."),
+     key<&Engine::prompt_tokens>("prompt_tokens", "That it computed."),
+     key<&Engine::cached_tokens>("cached_tokens", "Of prompts, that it found in its cache."),
+     key<[](const Engine& e) { return e.blocks.total; }>("blocks", "Of KV."),
+     key<[](const Engine& e) { return e.blocks.most; }>("most_blocks", "Held at once.")});
+
+using Class = ServingResult::Class;
+constexpr auto kClass = outputs<Class>(
+    {key<&Class::offered>("offered", "Requests."), key<&Class::finished>("finished", "Requests."),
+     key<&Class::refused>("refused", "Requests."),
+     key<&Class::share>("share", "Of those offered, within the limits of the class."),
+     object<kTimes, &Class::ttft>("ttft_s", "Of the class."), object<kTimes, &Class::tpot>("tpot_s", "Of the class.")});
+
+std::optional<ByName<Class>> named_classes(const ServingResult& result) {
+  if (result.classes.empty()) return std::nullopt;
+  ByName<Class> classes;
+  for (const Class& of : result.classes) classes.emplace_back(of.name, of);
   return classes;
 }
 
-// Numbers of engines that failed, started or stopped.
-Json fleet_json(const ServingResult& result) {
-  return {{"failures", result.failures}, {"restarted_requests", result.restarts}, {"started", result.started},
-          {"stopped", result.stopped},   {"weight_bytes", result.weight_bytes},   {"start_s", summary_json(result.start)}};
-}
+using RateTrial = ServingResult::RateTrial;
+constexpr auto kTrial = outputs<RateTrial>({key<&RateTrial::per_s>("per_s", "Arrivals."),
+                                            key<&RateTrial::share>("share", "Of requests that kept the limits."),
+                                            key<&RateTrial::unfinished>("unfinished", "Requests.")});
+
+using RateSearch = ServingResult::RateSearch;
+constexpr auto kRateSearch =
+    outputs<RateSearch>({key<&RateSearch::share>("share", "That is wanted."),
+                         object<kTrial, &RateSearch::greatest>("greatest", "The greatest rate that has it, if one does."),
+                         object<kTrial, &RateSearch::beyond>("beyond", "The least rate above it that does not."),
+                         objects<kTrial, &RateSearch::trials>("trials", "In the order in which they ran.")});
 
 std::string fleet_text(const ServingResult& result) {
   std::string text;
@@ -78,20 +90,6 @@ std::string fleet_text(const ServingResult& result) {
     text += number(", %.1f %% within its limits", 100.0 * of.share) + ", TTFT p99 " + to_text(of.ttft.p99) + "\n";
   }
   return text;
-}
-
-Json trial_json(const ServingResult::RateTrial& trial) {
-  return {{"per_s", trial.per_s}, {"share", trial.share}, {"unfinished", trial.unfinished}};
-}
-
-Json rate_search_json(const ServingResult::RateSearch& search) {
-  Json json;
-  json["share"] = search.share;
-  if (search.greatest) json["greatest"] = trial_json(*search.greatest);
-  if (search.beyond) json["beyond"] = trial_json(*search.beyond);
-  Json& trials = json["trials"] = Json::array();
-  for (const ServingResult::RateTrial& trial : search.trials) trials.push_back(trial_json(trial));
-  return json;
 }
 
 std::string rate_search_text(const ServingResult::RateSearch& search) {
@@ -152,49 +150,74 @@ std::vector<PoolShare> pools_of(const ServingResult& result) {
 
 std::string ms(Time time) { return time == Time::never() ? "" : number("%.6f", to_seconds(time) * 1e3); }
 
+constexpr auto kRequests = outputs<ServingResult>(
+    {key<&ServingResult::offered>("offered", "In all."), key<&ServingResult::finished>("finished", "Of these."),
+     key<&ServingResult::refused>("refused", "Of these."), key<&ServingResult::unfinished>("unfinished", "Of these."),
+     key<&ServingResult::warm_up>("warm_up", "Whose times do not count.")});
+
+ByName<TimeSummary> named_parts(const ServingResult& result) {
+  ByName<TimeSummary> parts;
+  for (int p = 0; p < kTtftPartCount; ++p) parts.emplace_back(name(static_cast<TtftPart>(p)), result.parts[p]);
+  return parts;
+}
+
+using Slo = ServingResult::Slo;
+constexpr auto kSlo = outputs<Slo>(
+    {key<&Slo::ttft>("ttft_s", "The limit, if there is one."), key<&Slo::tpot>("tpot_s", "The limit, if there is one."),
+     key<&Slo::share>("share", "Of requests that kept both."), key<&Slo::per_s>("goodput_per_s", "Such requests.")});
+
+/// Transfers of a kind.
+struct Moved {
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+  TimeSummary time{};
+};
+constexpr auto kMoved = outputs<Moved>({key<&Moved::count>("count", "How many."), key<&Moved::bytes>("bytes", "Of all."),
+                                        object<kTimes, &Moved::time>("time_s", "Of one.")});
+
+std::optional<Moved> moved(std::uint64_t count, std::uint64_t bytes, const TimeSummary& time) {
+  return count > 0 ? std::optional(Moved{count, bytes, time}) : std::nullopt;
+}
+
+constexpr auto kFleet = outputs<ServingResult>(
+    {key<&ServingResult::failures>("failures", "Of engines."),
+     key<&ServingResult::restarts>("restarted_requests", "Because their engine failed."),
+     key<&ServingResult::started>("started", "Engines."), key<&ServingResult::stopped>("stopped", "Engines."),
+     key<&ServingResult::weight_bytes>("weight_bytes", "That engines which started loaded from others."),
+     object<kTimes, &ServingResult::start>("start_s", "Until an engine that was started takes requests.")});
+
+std::optional<Json> fleet_json(const ServingResult& result) {
+  const bool changed = result.failures + result.started + result.stopped != 0;
+  return changed ? std::optional(written<kFleet>(result)) : std::nullopt;
+}
+
+constexpr auto kServing = outputs<ServingResult>(
+    {part<[](const ServingResult& r) { return written<kRequests>(r); }>("requests", kKeysOf<kRequests>, "How many."),
+     key<&ServingResult::prompt_tokens>("prompt_tokens", "Of finished requests."),
+     key<&ServingResult::output_tokens>("output_tokens", "Of finished requests."),
+     key<&ServingResult::output_tokens_per_s>("output_tokens_per_s", "Over the makespan."),
+     key<&ServingResult::requests_per_s>("requests_per_s", "Over the makespan."),
+     key<&ServingResult::exact>("exact_percentiles", "Else they are up to 1.6 % too long, as those of `itl_s` always are."),
+     object<kTimes, &ServingResult::ttft>("ttft_s", "Time to the first token."),
+     object<kTimes, &ServingResult::tpot>("tpot_s", "Time of a token after the first."),
+     object<kTimes, &ServingResult::itl>("itl_s", "Between two tokens."),
+     object<kTimes, &ServingResult::e2e>("e2e_s", "From arrival to the last token."),
+     objects_by_name<kTimes, named_parts>("ttft_parts_s", "Parts of the time to the first token."),
+     object<kSlo, &ServingResult::slo>("slo", "Where there are limits."),
+     object<kRateSearch, &ServingResult::rate_search>("rate_search", "Where the greatest rate was searched for."),
+     object<kMoved, [](const ServingResult& r) { return moved(r.transfers, r.transfer_bytes, r.transfer); }>(
+         "transfers", "Of KV between engines."),
+     object<kMoved, [](const ServingResult& r) { return moved(r.moves, r.move_bytes, r.move); }>("moves",
+                                                                                                 "Of preempted KV."),
+     objects_by_name<kClass, named_classes>("classes", "Of requests, where there are some."),
+     part<fleet_json>("fleet", kKeysOf<kFleet>, "Where engines failed, started or stopped."),
+     objects<kEngine, &ServingResult::engines>("engines", "Each of them.")});
+
 }  // namespace
 
-Json serving_json(const ServingResult& result) {
-  Json json;
-  json["requests"] = {{"offered", result.offered},
-                      {"finished", result.finished},
-                      {"refused", result.refused},
-                      {"unfinished", result.unfinished},
-                      {"warm_up", result.warm_up}};
-  json["prompt_tokens"] = result.prompt_tokens;
-  json["output_tokens"] = result.output_tokens;
-  json["output_tokens_per_s"] = result.output_tokens_per_s();
-  json["requests_per_s"] = result.requests_per_s();
-  json["exact_percentiles"] = result.exact;
-  json["ttft_s"] = summary_json(result.ttft);
-  json["tpot_s"] = summary_json(result.tpot);
-  json["itl_s"] = summary_json(result.itl);
-  json["e2e_s"] = summary_json(result.e2e);
-  Json& parts = json["ttft_parts_s"] = Json::object();
-  for (int p = 0; p < kTtftPartCount; ++p) {
-    parts[std::string(name(static_cast<TtftPart>(p)))] = summary_json(result.parts[p]);
-  }
-  if (result.slo) {
-    Json& slo = json["slo"] = Json::object();
-    if (result.slo->ttft) slo["ttft_s"] = to_seconds(*result.slo->ttft);
-    if (result.slo->tpot) slo["tpot_s"] = to_seconds(*result.slo->tpot);
-    slo["share"] = result.slo->share;
-    slo["goodput_per_s"] = result.slo->per_s;
-  }
-  if (result.rate_search) json["rate_search"] = rate_search_json(*result.rate_search);
-  if (result.transfers > 0) {
-    json["transfers"] = {
-        {"count", result.transfers}, {"bytes", result.transfer_bytes}, {"time_s", summary_json(result.transfer)}};
-  }
-  if (result.moves > 0) {
-    json["moves"] = {{"count", result.moves}, {"bytes", result.move_bytes}, {"time_s", summary_json(result.move)}};
-  }
-  if (!result.classes.empty()) json["classes"] = classes_json(result);
-  if (result.failures + result.started + result.stopped > 0) json["fleet"] = fleet_json(result);
-  Json& engines = json["engines"] = Json::array();
-  for (const ServingResult::Engine& engine : result.engines) engines.push_back(engine_json(engine));
-  return json;
-}
+const fields::Section kServingKeys = kKeysOf<kServing>;
+
+Json serving_json(const ServingResult& result) { return written<kServing>(result); }
 
 std::string serving_text(const ServingResult& result) {
   std::string text = core::counted(result.finished, "request") + " finished of " + std::to_string(result.offered);

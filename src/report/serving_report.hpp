@@ -1,6 +1,7 @@
 // Served requests in results: JSON, a table for people, and a CSV with a row for each request.
 #pragma once
 
+#include "fields/field.hpp"
 #include "json/json.hpp"
 #include "photonrail/workload/serving.hpp"
 
@@ -8,6 +9,7 @@
 
 namespace photonrail::report {
 
+extern const fields::Section kServingKeys;
 /// Keys in the order of the file.
 [[nodiscard]] json::Json serving_json(const ServingResult& result);
 /// Percentiles of what a client sees, parts of the time to the first token, engines; unfinished requests first.

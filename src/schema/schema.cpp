@@ -4,7 +4,7 @@
 #include "fields/typed.hpp"
 #include "formats/synthesis/topology_and_sketch.hpp"
 #include "photonrail/study/schema.hpp"
-#include "schema/schema_result.hpp"
+#include "report/result_json.hpp"
 #include "studies/plan/reader.hpp"
 #include "studies/rows/rows_fields.hpp"
 #include "studies/slices/reader.hpp"
@@ -37,7 +37,8 @@ constexpr Format kFormats[] = {{"scenario", "photonrail.scenario/1", config::kSc
                                {"plan", "photonrail.plan/1", plan::kPlanSection},
                                {"rows", "photonrail.rows/1", rows::kRowsSection},
                                {"topology", "photonrail.topology/1", formats::synthesis::kTopologySection},
-                               {"sketch", "photonrail.sketch/1", formats::synthesis::kSketchSection}};
+                               {"sketch", "photonrail.sketch/1", formats::synthesis::kSketchSection},
+                               {"result", "photonrail.result/1", report::kResultKeys}};
 
 Json schema_of(const Format& format, const Registries& known) {
   return fields::schema(fields::object_shape(format.section), format.title, known);
@@ -98,14 +99,12 @@ const std::vector<std::string>& schema_formats() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
     for (const Format& format : kFormats) all.emplace_back(format.name);
-    all.emplace_back("result");  // which is written, not read
     return all;
   }();
   return names;
 }
 
 std::string json_schema(std::string_view format, const Registries& known) {
-  if (format == "result") return schema::result_schema();
   Json schema = schema_of(format_of(format), known);
   if (format == "sweep") describe_base(schema, known);
   return schema.dump(2) + "\n";

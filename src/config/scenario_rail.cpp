@@ -73,7 +73,7 @@ void check_delay(const Reading& at) {
 
 }  // namespace
 
-constexpr Section kDelaySection{kDelayFields, check_delay, {}, nullptr, true};
+constexpr Section kDelaySection{.fields = kDelayFields, .check = check_delay, .of_unit = true};
 
 DelayDistribution read_delay(JsonReader value, double picoseconds, const std::filesystem::path& directory) {
   if (!value.is_object()) return DelayDistribution::constant(value.in_picoseconds(picoseconds));

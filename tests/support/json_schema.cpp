@@ -20,6 +20,7 @@ bool is_of(const std::string& type, const json& value) {
   if (type == "string") return value.is_string();
   if (type == "boolean") return value.is_boolean();
   if (type == "number") return value.is_number();
+  if (type == "null") return value.is_null();
   if (type != "integer") throw std::runtime_error("unknown type " + type);
   return value.is_number() && std::floor(value.get<double>()) == value.get<double>();
 }

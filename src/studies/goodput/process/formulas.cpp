@@ -1,14 +1,10 @@
 #include "studies/goodput/process/formulas.hpp"
 
-#include "photonrail/error.hpp"
-
 #include <cmath>
 
 namespace photonrail::goodput {
 
 double young_interval_s(double c_s, double m_s) { return std::sqrt(2.0 * c_s * m_s); }
-
-double young_overhead(double c_s, double m_s) { return std::sqrt(2.0 * c_s / m_s); }
 
 double daly_interval_s(double c_s, double m_s) {
   if (c_s >= 2.0 * m_s) return m_s;
@@ -40,13 +36,6 @@ double more_than_k_down(std::uint32_t n, std::uint32_t k, double p) {
     sum += std::exp(choose + i * std::log(p) + (n - i) * std::log1p(-p));
   }
   return sum;
-}
-
-std::uint32_t spares_for(std::uint32_t n, double p, double target) {
-  PHOTONRAIL_CHECK(p >= 0.0 && p < 1.0 && target > 0.0);
-  std::uint32_t k = 0;
-  while (more_than_k_down(n, k, p) > target) ++k;
-  return k;
 }
 
 }  // namespace photonrail::goodput

@@ -249,7 +249,7 @@ constexpr fields::Alias kFailureAliases[] = {{"factor", "degrade"}, {"time_to_fa
 
 }  // namespace
 
-constexpr Section kLawSection{kLawFields, nullptr, {}, nullptr, true};
+constexpr Section kLawSection{.fields = kLawFields, .of_unit = true};
 constexpr Section kFailureSection{kFailureFields, nullptr, kFailureAliases};
 
 RandomTime random_time_of(const Reading& at) {

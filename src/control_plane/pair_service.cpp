@@ -62,6 +62,7 @@ void PairService::open(OpId id, std::uint32_t index) {
   }
   make_rows(round);
   plane_.board().split_by_pair(id, index);
+  // Later rounds go on where members already run.
   for (Member m = 0; index == 0 && m < op.members(); ++m) {
     if (op.present(m)) run_.observers.operation(op, m, State::kRunning, run_.engine.now());
   }
@@ -91,6 +92,7 @@ void PairService::make_rows(Round& round) {
 void PairService::send(OpId id, const Send& send, std::uint64_t tag) {
   Round& round = *find(id, send.round);
   PairLink& link = find_link(round.links, {send.from, send.to});
+  // A circuit with bytes in flight is held already: further messages of its pair follow without a request.
   if (!link.way.crossing || link.on_way > 0) {
     ++link.on_way;
     count(id, round, link.pair, Count::kMoving, 1);
@@ -104,6 +106,7 @@ void PairService::send(OpId id, const Send& send, std::uint64_t tag) {
   if (offered_.empty()) {
     run_.engine.schedule(run_.engine.now(), engine::Phase::kStart, engine::Action::to<&PairService::try_offered>(*this));
   }
+  // Many sends of a round come in a row; the round is tried once for all of them.
   if (offered_.empty() || offered_.back() != std::pair{id, send.round}) offered_.emplace_back(id, send.round);
 }
 
@@ -131,6 +134,7 @@ void PairService::try_open(OpId id, std::uint32_t index) {
       for (; link != row.links.end() && link->first == to; ++link) served.push_back(link->second);
     });
   }
+  // Holds are taken in the order of links and not of rails, so that the history does not depend on how rows lie.
   std::sort(served.begin(), served.end());
   for (const std::uint32_t link : served) {
     if (!round.links[link].parked.empty()) hold(id, round, round.links[link]);
@@ -162,6 +166,7 @@ void PairService::hold(OpId id, Round& round, PairLink& link) {
     if (!round.waits(m)) return Duration{};
     return run_.accounting.reconfiguration_wait(op.rank(m), run_.engine.now()) - round.waited_before[m];
   };
+  // A folded member stands for several ranks; the one that runs for the receiver has its accounts.
   const Duration idle = std::max(waited(link.pair.first), waited(op.run_for(link.pair.second)));
   link.on_way = sends;
   count(id, round, link.pair, Count::kMoving, static_cast<std::int32_t>(sends));
@@ -192,6 +197,7 @@ void PairService::leave(OpId id, const Send& send, bool sender_done, bool round_
       plane_.agent(rail).notify({run_.engine.now(), run_.operations[id].cause.reconfigurations()});
     }
   }
+  // Channels of a sender are closed together, when none of its sends can follow.
   if (!sender_done) return;
   auto link = std::lower_bound(round.links.begin(), round.links.end(), send.from,
                                [](const PairLink& l, Member sender) { return l.pair.first < sender; });

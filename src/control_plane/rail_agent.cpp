@@ -171,6 +171,7 @@ void RailAgent::task_ended() {
 // fault took, or that had no room, are made again last: what the controller decided now goes before them.
 void RailAgent::decide(std::uint64_t) {
   wakes_.decide_scheduled = false;
+  // A controller that restarts, or whose job has no port on the rail, decides nothing.
   if (is_down() || ports_.foreign() || !is_running()) return;
   const bool drained = rail_.drains();
   const CriticalPathTag heard = around_.board.cause_of_counted(id_);

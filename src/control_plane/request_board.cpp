@@ -189,6 +189,7 @@ void RequestBoard::list_pairs(RailId rail, bool read) {
 void RequestBoard::request_served(std::uint32_t slot, std::uint32_t serial, RankId from, bool by_root) {
   Request& request = requests_[slot];
   if (!request.open || request.serial != serial) return;
+  // With a hierarchical control plane the last member's request goes through the root of its group.
   if (channel_.hierarchical() && !by_root && request.view.asked + 1 == request.view.members) {
     channel_.ask_root(request.rail, from, slot, serial);
   } else {
@@ -207,6 +208,7 @@ void RequestBoard::count_request(Request& request, RankId from) {
   view.requesters = request.requesters;
   if (view.all_asked()) {
     view.complete = run_.engine.now();
+    // The request changes lists at the instant at which its last member asks.
     rail.partial.erase(view.id.value);
     enlist(request);
     count_pairs(rail.complete, request, needs_.by_pair() && view.blocking);

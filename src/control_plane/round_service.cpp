@@ -51,6 +51,7 @@ void RoundService::enter(OpId op, std::uint32_t round) {
     link.pair = pair;
     link.way.crossing = crossing;
   };
+  // The board keeps the crossings of rounds that it was asked for, so that they are found once.
   if (const RoundLinks* const kept = plane_.board().round_links(op, round)) {
     entered.links.reserve(kept->crossings.size());
     for (const RoundLinks::Crossing& crossing : kept->crossings) add(crossing.pair, crossing.over);
@@ -67,6 +68,7 @@ void RoundService::open_pending(std::uint64_t) {
   for (const auto& [id, index] : pending) {
     const Operation& op = run_.operations[id];
     Round& round = *find(id, index);
+    // An operation without its lane takes no circuits: it would keep them dark for the one that has the lane.
     if (lanes_->may_take_circuits(id) && hold(id, round)) {
       open(id, round, std::nullopt);
     } else {
@@ -92,6 +94,7 @@ void RoundService::begin_waiting(OpId id, const Operation& op, Round& round) {
   round.waiting = true;
   round.waited_before.resize(op.members());
   for (Member m = 0; m < op.members(); ++m) {
+    // Members without a send in this round do not wait for its circuits.
     if (work_left[m] == 0) continue;
     run_.accounting.running_ended(op.rank(m), op.dimension(), now);
     run_.accounting.waiting_began(op.rank(m), op.dimension(), now);
@@ -146,6 +149,7 @@ void RoundService::withdraw(Round& round) {
 void RoundService::open(OpId id, Round& round, std::optional<Duration> idle) {
   Operation& op = run_.operations[id];
   round.waiting = false;
+  // The operation waited for these circuits, so that what lit them is on its critical path.
   if (idle) {  // of all rails before one of them hears of it: they come in no order that is the same of a folded run
     for (const HeldLink& link : round.links) {
       if (link.way.crossing) op.cause.extend(plane_.agent(link.way.crossing->rail).lit_cause());
@@ -167,6 +171,7 @@ void RoundService::open(OpId id, Round& round, std::optional<Duration> idle) {
     if (!op.present(m) || !(round.index == 0 || (idle && work_left[m] > 0))) continue;
     run_.observers.operation(op, m, State::kRunning, run_.engine.now());
   }
+  // Several sends of a pair go one after another on a channel; a pair with one send needs none.
   const bool channels = op.round(round.index)->work > round.links.size();
   for (HeldLink& link : round.links) {
     link.way.path = path_of(run_.fabric, op, link.pair, link.way.crossing);
@@ -186,6 +191,7 @@ void RoundService::leave(OpId id, const Send& send, bool sender_done, bool round
   std::vector<HeldLink>& links = find(id, send.round)->links;
   auto link = std::lower_bound(links.begin(), links.end(), send.from,
                                [](const HeldLink& l, Member from) { return l.pair.first < from; });
+  // A request that these circuits serve next inherits the reconfigurations behind this operation.
   const std::uint32_t reconfigurations = run_.operations[id].cause.reconfigurations();
   for (; link != links.end() && link->pair.first == send.from; ++link) {
     if (link->channel != Network::kNone) run_.fabric.network().close_channel(link->channel);
@@ -242,6 +248,7 @@ std::string RoundService::too_many_circuits(const Operation& op, const Round& ro
   for (const HeldLink& link : round.links) {
     const auto& crossing = link.way.crossing;
     if (!crossing) continue;
+    // A port has a transmit and a receive side, so that circuits out and in are counted apart.
     for (const bool out : {true, false}) {
       Wanted& at = wanted[{crossing->rail, out ? crossing->from : crossing->to, !out}];
       at.servers.insert(out ? crossing->to : crossing->from);

@@ -93,6 +93,7 @@ std::vector<std::string> DeadlockReport::lines(std::size_t unfinished_ranks) con
   for (const OpId id : run_.operations.live()) {
     const Operation& op = run_.operations[id];
     const MissingCircuits circuits = op.transfer.started ? circuits_.missing(id) : MissingCircuits{};
+    // An operation with all members and no lane is a victim of another one: causes are listed before it.
     const bool behind = !op.transfer.started && all_present(op);
     std::vector<std::string>& into = circuits.impossible      ? lines
                                      : !circuits.text.empty() ? lacking

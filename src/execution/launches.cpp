@@ -80,6 +80,7 @@ Launch& Launches::open_graph(const Fragment& fragment, LaunchLabel label) {
   launch.graph = &graph;
   ++graph.users;
   launch.joins.resize(graph.counters.size());
+  // The graph keeps how many predecessors a task has; each launch counts its own down, since launches of a graph overlap.
   for (std::size_t j = 0; j < launch.joins.size(); ++j) launch.joins[j] = {graph.counters[j], {}};
   for (std::size_t part = 0; part < graph.ranks.size(); ++part) {
     launch.parts[part].rank = graph.ranks[part];
@@ -90,6 +91,7 @@ Launch& Launches::open_graph(const Fragment& fragment, LaunchLabel label) {
   return launch;
 }
 
+// A launch of one task a rank needs no graph: the task lies in the launch itself, and its memory ends with it.
 // REQUIRES: label and ranks were checked.
 LaunchId Launches::launch_tasks(std::span<const RankId> ranks, LaunchLabel label, const Task& first, const Task& others,
                                 CommunicatorId group) {
@@ -127,11 +129,13 @@ void Launches::enter(LaunchId id, RankId rank) {
 // As IssueOrder does for an operation that the rank has not reached: the seat exists, or is made.
 void Launches::announce(LaunchId id, RankId rank) {
   const auto [launch, part] = before_entry(id, rank, "announces");
+  // Only policies that say so are told of operations ahead of time.
   const bool asks = ahead_.circuits != nullptr && !ahead_.behaviour->announces.empty();
   if (!asks || !ahead_.behaviour->announces[rank.index()]) return;
   const LaunchedGraph& graph = *launch->graph;
   for (const TaskId local : graph.joins[graph.graph->program_of(RankId{part}).index()].first) {
     const Task& task = launch->task(part, local);
+    // A group of one rank sends nothing.
     if (task.kind == TaskKind::kCompute || run_.operations.group_size(rank, task, id.value) == 1) continue;
     const auto [op_id, member] = run_.operations.seat(rank, task, id.value);
     const Operation& op = run_.operations[op_id];
@@ -153,6 +157,7 @@ LaunchId Launches::collective(std::span<const RankId> ranks, CollectiveOp op, By
   check_call(label);
   graphs_.check_ranks(ranks);
   if (size < Bytes{}) fail_workload("launches a collective of negative size");
+  // A communicator is known by its members in ascending order, so that equal groups are one.
   std::vector<RankId> ascending;
   if (!std::is_sorted(ranks.begin(), ranks.end())) {
     ascending.assign(ranks.begin(), ranks.end());
@@ -185,8 +190,10 @@ void Launches::enter_part(Launch& launch, std::uint32_t part) {
   LaunchPart& entered = launch.parts[part];
   entered.entered = true;
   entered.last = voice_.cause();
+  // The rank is idle between launches: the accounts move that part of its wait for peers to `idle`.
   table_.idle().work_began(entered.rank, run_.accounting.peer_wait(entered.rank, run_.engine.now()));
   if (entered.tasks_left == 0) return end_part(launch, part);
+  // A launch is the iteration of a straggler, as a training step is that of a job that repeats it.
   const StragglerInjector::Step step = run_.stragglers.of(entered.rank, launch.id.value);
   entered.slowdown = step.slowdown;
   if (step.delay == Duration{}) return release(launch, part);
@@ -229,6 +236,7 @@ void Launches::complete(RankId rank, TaskId number, CriticalPathTag cause) {
     const Program& program = launch.program(part);
     const ProgramJoins& joins = launch.graph->joins[launch.graph->graph->program_of(RankId{part}).index()];
     for (const TaskId next : program.successors(task)) {
+      // Most tasks have one predecessor and need no counter.
       if (program.task(next).waits == 1) {
         listener_.task_ready(rank, launch.number(next), cause);
         continue;
@@ -246,6 +254,7 @@ void Launches::complete(RankId rank, TaskId number, CriticalPathTag cause) {
 void Launches::end_part(Launch& launch, std::uint32_t part) {
   const LaunchPart& done = launch.parts[part];
   table_.idle().work_ended(done.rank, run_.accounting.peer_wait(done.rank, run_.engine.now()));
+  // The critical path ends with whatever ended last, in this launch and in the whole run.
   last_cause_ = later_of(last_cause_, done.last);
   launch.last = later_of(launch.last, done.last);
   if (hears_ranks_) {
@@ -277,6 +286,7 @@ void Launches::tell_all() {
   if (!end_.empty() || voice_.speaks()) return;
   voice_.tell_all();
   if (table_.open_launches() > 0 || !agent_.finished()) return;
+  // Timers and the horizon are events too: what is left of them would keep the run from ending.
   end_.push_back(run_.engine.now());
   timers_.cancel();
   run_.engine.cancel(at_horizon_);
@@ -288,6 +298,7 @@ void Launches::tell_all() {
 void Launches::wake_at(Time at, std::uint64_t token) {
   check_call({});
   if (at < now()) fail_workload("sets a timer for " + time_text(at) + ", and it is " + time_text(now()));
+  // A time beyond the clock's range means never; the sum with the begin of the job would wrap around.
   const bool ever = at.since_start() < Time::never() - began_;
   timers_.add(ever ? at + began_.since_start() : Time::never(), token, voice_.cause().reconfigurations);
 }

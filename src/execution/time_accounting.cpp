@@ -127,6 +127,7 @@ void TimeAccounting::part(GroupClock& group, Time now) {
 TimeAccounting::Clock& TimeAccounting::settle(RankId rank, Time now) {
   Clock& clock = clocks_[rank.index()];
   if (clock.group != kAlone) part(group_clocks_[clock.group], now);
+  // The same condition as that of the last use in pass(): intervals must add up to the wait for peers.
   const bool waited = clock.last != now && clock.computing == 0 && clock.running_in == 0 && clock.waiting_in == 0;
   if (peer_waits_ != nullptr && waited) [[unlikely]]
     add_interval((*peer_waits_)[rank.index()], clock.last, now);
@@ -179,6 +180,7 @@ void TimeAccounting::waiting_ended(RankId rank, Dimension d, Time now) {
 void TimeAccounting::rail_ready(RankId rank, Dimension d, Time now) {
   Clock& clock = clocks_[rank.index()];
   if (clock.rail_used && clock.rail_dimension != d) {
+    // Operations that overlap leave nothing between them, which counts as a window of 0.
     const Duration window = clock.rail_operations > 0 ? Duration{0} : now - clock.rail_end;
     windows_[static_cast<std::size_t>(clock.rail_dimension)][static_cast<std::size_t>(d)].add(
         window, static_cast<std::uint64_t>(copies_[rank.index()]));

@@ -15,6 +15,7 @@ PlantSpec plant_for(const ClusterSpec& spec, const FoldedPlant* folded) {
     plant.servers = folded->servers;
     plant.gpus_per_server = folded->gpus_per_server;
     PHOTONRAIL_CHECK(plant.shape.crossbar());
+    // The ports that are simulated fit one switch, whatever the radix of the real one is.
     plant.switch_radix = std::max(2u, plant.rail_ports());
   }
   return plant;
@@ -38,6 +39,7 @@ Fabric::Fabric(engine::Engine& engine, const ClusterSpec& spec, const FabricSett
   for (std::uint32_t r = 0; r < rails(); ++r) {
     if (!shared_.capacities().has_rail(RailId{r})) continue;
     rails_[r] = make_rail(engine, RailId{r});
+    // One simulated rail stands for several alike: counts of its commands are theirs too.
     if (folded != nullptr) rails_[r]->set_copies(folded->stands_for);
   }
 }
@@ -59,6 +61,7 @@ Fabric::Fabric(engine::Engine& engine, const ClusterSpec& spec, SharedFabric& sh
     const std::uint32_t r = plant_.local_of(gpu);
     if (rails_[r] != nullptr) continue;
     rails_[r] = make_rail(engine, RailId{r});
+    // A job's controller sees and re-points only the ports of its own servers on a shared switch.
     std::vector<bool> servers(plant_.spec().servers, false);
     for (std::uint32_t s = 0; s < servers.size(); ++s) servers[s] = shared.owner(plant_.gpu(s, r)) == job;
     rails_[r]->set_servers(std::move(servers));
@@ -87,6 +90,7 @@ std::optional<RailCrossing> Fabric::crossing(GpuId from, GpuId to) const {
   if (server_of(from) == server_of(to)) return std::nullopt;
   const GpuId sender{server_of(from) * spec_.gpus_per_server + local_of(to)};
   const GpuId receiver = image(to);
+  // A sheet tells circuits apart whose GPUs are folded onto the same ports.
   const std::uint32_t sheet = folded_ != nullptr && optical() ? folded_->sheets.of(sender, to) : 0;
   return RailCrossing{RailId{plant_.local_of(receiver)}, plant_.server_of(image(sender)),
                       on_sheet(plant_.server_of(receiver), sheet)};
@@ -107,6 +111,7 @@ Bandwidth Places::rate(const Place& place) const {
       break;
   }
   const PodSpec& pods = spec.rail.pods;
+  // The last pod may be smaller than the others.
   const std::uint32_t servers = std::min(pods.servers, plant.spec().servers - place.number * pods.servers);
   return {servers * nic / pods.oversubscription};
 }
@@ -126,6 +131,7 @@ Fabric::ScaleUpWay Fabric::scale_up_way(GpuId from, GpuId to) const {
   const bool detours = !scale_up.faults.empty();
   grid.route(local_of(from), local_of(to), [&](const topology::GridLink& link) {
     way.latency += detours ? scale_up.latency : latency_of(scale_up, link);
+    // With faults a message may take other links, so that the narrowest of this way is no bound.
     if (!detours) way.rate = std::min(way.rate, grid.rate(link.from, link.slot, scale_up.per_gpu));
   });
   return way;
@@ -149,6 +155,7 @@ std::optional<Path> Fabric::route(GpuId from, GpuId to, const std::optional<Rail
   path.overhead = spec_.nic.message_overhead;
   if (!crossing) return inside_.add_way(image(from), image(to), path) ? std::optional(path) : std::nullopt;
   const GpuId sender = plant_.gpu(crossing->from, crossing->rail.value);
+  // GPUs that share a NIC need no hop inside the server to reach the rail.
   const bool own_nic = nic_owner(local_of(from)) == nic_owner(local_of(to));
   if (!own_nic && !inside_.add_way(image(from), sender, path)) return std::nullopt;
   if (!across_->add_way(*crossing, path)) return std::nullopt;

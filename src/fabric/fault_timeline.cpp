@@ -12,6 +12,7 @@ void FaultTimeline::schedule() {
   const auto at = [this](Time t, Action action) { rail_.engine.schedule(t, Phase::kFinish, action); };
   for (std::size_t f = 0; f < faults.size(); ++f) {
     const PortFault& fault = faults[f];
+    // Faults of links and servers are scheduled by their own parts of the fabric.
     if (!fault.of_ports() || (fault.rail && *fault.rail != rail_.id)) continue;
     if (fault.kind == PortFault::Kind::kSlow) {
       at(fault.at, Action::to<&FaultTimeline::slow_down>(*this, f));
@@ -22,6 +23,7 @@ void FaultTimeline::schedule() {
       at(fault.at, Action::to<&FaultTimeline::begin>(*this, f));
     } else {
       at(fault.at, Action::to<&FaultTimeline::strike>(*this, f));
+      // A fault that is over before it is detected never reaches the controller: the light comes back by itself.
       if (fault.lasts && *fault.lasts <= fault.detection) {
         at(fault.at + *fault.lasts, Action::to<&FaultTimeline::pass>(*this, f));
         continue;
@@ -61,6 +63,7 @@ void FaultTimeline::change_rates(const PortFault& changed) {
   each_port(changed, [&](PortId port) {
     circuits_.set_rate(port, slow_.share([&](const PortFault& fault) { return concerns(fault, port); }));
     servers.push_back(circuits_.server(port));
+    // A circuit has the lower rate of its two ends, so that the server at its other end changes too.
     const PortId source = circuits_.crossbar().receive()[port.index()].peer;
     if (!source.is_none()) servers.push_back(circuits_.server(source));
   });
@@ -72,6 +75,7 @@ void FaultTimeline::change_rates(const PortFault& changed) {
 void FaultTimeline::strike(std::uint64_t index) {
   std::vector<Circuit> lit;
   each_port(rail_.spec.faults[index], [&](PortId port) {
+    // The switch still counts the circuit as lit: only its bytes stop. The controller learns of it at the detection.
     for (const Circuit circuit : circuits_.lit_at(port)) lit.push_back(circuit);
     circuits_.begin_blind(port);
   });
@@ -98,6 +102,7 @@ void FaultTimeline::detect(std::uint64_t index) {
 void FaultTimeline::begin(std::uint64_t index) {
   const PortFault& fault = rail_.spec.faults[index];
   each_port(fault, [&](PortId port) {
+    // Faults of a port overlap; it works again when the last of them is over.
     faults_.begin(port);
     circuits_.touch(port);
     if (fault.kind == PortFault::Kind::kFailed) fail(port);
@@ -130,6 +135,7 @@ std::vector<std::string> FaultTimeline::lines() const {
     if (!fault.of_ports() || (fault.rail && *fault.rail != rail_.id) || fault.at > rail_.engine.now()) continue;
     const bool failed = fault.kind == PortFault::Kind::kFailed;
     const std::string at = std::to_string(to_seconds(fault.at)) + " s";
+    // Of a run that cannot finish only what holds it up is of use.
     if (fault.kind == PortFault::Kind::kSlow) continue;  // nothing waits for ever because of it
     const std::string when = fault.lasts ? std::string(failed ? " failed from " : " was stuck from ") + at + " to " +
                                                std::to_string(to_seconds(fault.at + *fault.lasts)) + " s"

@@ -90,6 +90,7 @@ void LinkFaults::change(const ScaleUpFault& fault, bool begins) {
     const Bandwidth whole = parts_.plant.rate(parts_.plant.scale_up_link(gpu, slot));
     parts_.network.set_rate(id, {whole.bytes_per_second * share});
   });
+  // Detours were the shortest ones of the faults before.
   detours_.clear();
   parts_.network.divert(failed_, [this](network::Path& path, Bytes) { return divert(path); });
 }
@@ -170,6 +171,7 @@ bool LinkFaults::divert(network::Path& path) {
   if (const Way* way = detour(first.server, first.link.from, to)) {
     std::for_each(way->begin(), way->end(), add);
   } else {
+    // No detour: either the grid's own way is whole again, after a repair, or there is no way at all.
     bool whole = true;
     parts_.plant.grid()->route(first.link.from, to,
                                [&](const GridLink& link) { whole = whole && !failed(first.server, link); });

@@ -12,6 +12,7 @@ namespace photonrail::fabric {
 using network::Network;
 using network::Path;
 
+// Divides bytes by largest remainder, so that the parts add up to the whole; equal remainders go to the first parts.
 std::vector<Bytes> divide(Bytes bytes, const std::vector<std::uint32_t>& shares) {
   const std::uint64_t whole = std::accumulate(shares.begin(), shares.end(), std::uint64_t{0});
   PHOTONRAIL_CHECK(whole > 0 && bytes.count >= 0);
@@ -19,6 +20,7 @@ std::vector<Bytes> divide(Bytes bytes, const std::vector<std::uint32_t>& shares)
   std::vector<std::pair<std::uint64_t, std::size_t>> remainders;
   std::int64_t left = bytes.count;
   for (std::size_t i = 0; i < shares.size(); ++i) {
+    // Bytes times a share may exceed 64 bits.
     const unsigned __int128 product = static_cast<unsigned __int128>(bytes.count) * shares[i];
     parts[i].count = static_cast<std::int64_t>(product / whole);
     remainders.emplace_back(static_cast<std::uint64_t>(product % whole), i);
@@ -40,6 +42,7 @@ UplinkRoutes::UplinkRoutes(const topology::Plant& plant, const CapacityMap& capa
       draws_(seed, "messages over uplinks") {
   PHOTONRAIL_CHECK(plant.spec().routes_uplinks());
   const std::size_t end = singles_ + std::size_t{2} * seats() * count_;
+  // Single uplinks are capacities behind all others: up by seat and uplink, then down. A seat is a leaf on a rail.
   network_.resize(end);
   failed_.assign(end, 0);
   carried_.assign(end - singles_, 0);
@@ -85,6 +88,7 @@ std::optional<UplinkRoutes::Crossing> UplinkRoutes::crossing(const Path& path) c
   bool found = false;
   const auto hops = path.hops();
   for (std::size_t h = 0; h < hops.size(); ++h) {
+    // A diverted message already stands on a single uplink, a new one on its leaf's as a whole.
     const bool single = hops[h] >= singles_ && hops[h] < singles_ + 2 * seats() * count_;
     if (!single && (hops[h] < whole || hops[h] >= whole + 2 * seats())) continue;
     const std::uint32_t number = single ? (hops[h] - singles_) / count_ : hops[h] - whole;
@@ -114,6 +118,7 @@ std::uint32_t UplinkRoutes::hashed(const Crossing& at, const Path& path) {
     const std::uint64_t flow = std::uint64_t{hops[at.up_at - 1]} << 32 | hops[at.down_at + 1];
     hash = RandomStream(seed_ ^ flow, "flow").next();
   }
+  // The hash counts failed uplinks too, so that a failure moves only the messages of the failed uplink.
   const auto uplink = static_cast<std::uint32_t>(hash % count_);
   if (usable(at, uplink)) return uplink;
   const std::vector<std::uint32_t> others = usable(at);
@@ -132,6 +137,7 @@ std::uint32_t UplinkRoutes::least_loaded(const Crossing& at) const {
   const auto rate = [this](std::uint32_t u) { return plant_.spec().uplink_rate(u).bytes_per_second; };
   for (std::uint32_t u = 0; u < count_; ++u) {
     if (!usable(at, u)) continue;
+    // The way is as long as its fuller end: the leaf of the sender, or that of the receiver.
     const double queued = std::max(queued_s(up(at.from, u), u), queued_s(down(at.to, u), u));
     if (best && (queued > least || (queued == least && rate(u) <= rate(*best)))) continue;
     best = u;
@@ -174,6 +180,7 @@ void UplinkRoutes::leave(Network::ChannelId channel, const Crossing& at, const P
 void UplinkRoutes::post_parts(Network::ChannelId channel, const Crossing& at, const Path& path, Bytes bytes,
                               std::uint64_t tag) {
   std::vector<std::uint32_t> uplinks = usable(at);
+  // Where all have failed, the parts wait on the failed ones until a repair.
   if (uplinks.empty()) {
     uplinks.resize(count_);
     std::iota(uplinks.begin(), uplinks.end(), 0U);
@@ -204,6 +211,7 @@ void UplinkRoutes::set_share(RailId rail, std::uint32_t leaf, std::uint32_t upli
   const Bandwidth rate{plant_.spec().uplink_rate(uplink).bytes_per_second * share};
   for (const CapacityId id : {up(seat, uplink), down(seat, uplink)}) {
     network_.set_rate(id, rate);
+    // Diverting looks at every flow, so that a rate that only falls does not ask for it.
     failures_changed_ = failures_changed_ || (failed_[id] != 0) != (share == 0.0);
     failed_[id] = share == 0.0 ? 1 : 0;
   }
@@ -219,6 +227,7 @@ bool UplinkRoutes::divert(Path& path, Bytes left) {
   const std::optional<Crossing> at = crossing(path);
   PHOTONRAIL_CHECK(at && at->uplink);
   std::uint32_t uplink = *at->uplink;
+  // The hash and the least load choose anew; equal parts have no choice of their own.
   if (spec().routing == UplinkRouting::kEqual) {
     const std::vector<std::uint32_t> others = usable(*at);
     if (!others.empty()) uplink = others[diverted_++ % others.size()];
@@ -226,6 +235,7 @@ bool UplinkRoutes::divert(Path& path, Bytes left) {
     uplink = pick(*at, path);
   }
   if (!usable(*at, uplink)) return false;
+  // What has left before the failure stays in the books of the failed uplink.
   for (const CapacityId id : {up(at->from, *at->uplink), down(at->to, *at->uplink)}) carried_[id - singles_] -= left.count;
   for (const CapacityId id : {up(at->from, uplink), down(at->to, uplink)}) carried_[id - singles_] += left.count;
   path = over(*at, path, uplink);

@@ -63,6 +63,7 @@ void Network::divert(const std::vector<std::uint8_t>& blocked, const std::functi
     path.latency = flows_[id].latency;
     path.overhead = flows_[id].overhead;
     if (!change(path, Bytes{static_cast<std::int64_t>(unsent(flows_[id]) + 0.5)})) continue;
+    // The solver knows a flow by its capacities, so that it leaves before its path changes.
     if (state == FlowState::kShared) shared_.withdraw(id);
     flows_.set_path(id, path);
     if (state == FlowState::kWaiting) continue;
@@ -184,6 +185,7 @@ Bandwidth Network::rate_of_parts(const Path& path, const Standing& standing) con
   for (std::size_t first = 0; first < hops.size(); first += each) {
     double rate = kUnlimited;
     for (const CapacityId id : hops.subspan(first, each)) rate = std::min(rate, rates_[id]);
+    // Parts of unlike rates end at unlike times and have no common closed form.
     if (first > 0 && rate != common) return {};
     common = rate;
   }

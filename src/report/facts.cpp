@@ -32,7 +32,7 @@ class Topic {
       add(inner, json::join_pointer(pointer, key), keys.empty() ? key : keys + " " + key);
   }
 
-  // What is varied below the pointer and is not in the scenario itself.
+  // Keys below the pointer that are varied and are not in the scenario itself.
   void add_absent(const Json& scenario, const std::string& pointer) {
     for (const std::string& changed : varied_) {
       if (!changed.starts_with(pointer + "/") || json::find_at(scenario, changed) != nullptr || covered(changed)) continue;
@@ -45,7 +45,7 @@ class Topic {
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
-  // Whether a pointer above this one is varied too.
+  // A pointer above this one may be varied too.
   [[nodiscard]] bool covered(std::string_view pointer) const {
     for (std::size_t end = pointer.rfind('/'); end != 0 && end != std::string_view::npos;
          end = pointer.rfind('/', end - 1)) {

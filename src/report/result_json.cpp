@@ -27,7 +27,7 @@ namespace {
 
 using json::Json;
 
-// What the command adds of each library.
+// The command adds these keys of each library.
 constexpr fields::Field kPluginFields[] = {report::key_field("file", fields::text_shape(), "Its name.", true),
                                            report::key_field("hash", fields::text_shape(), "Of its content.", true)};
 constexpr fields::Section kPlugin{.fields = kPluginFields, .written = true};
@@ -172,7 +172,7 @@ std::vector<Duration> one_by_one(const std::vector<WindowCount>& windows) {
   return list;
 }
 
-// How many windows there were, where not all are written.
+// Counts the windows, where not all are written.
 std::optional<report::ByName<std::uint64_t>> thinned(const RunResult& result) {
   report::ByName<std::uint64_t> by_change;
   for (const auto& [change, lengths] : result.windows) {

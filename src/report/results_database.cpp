@@ -96,7 +96,7 @@ std::string first_line(const SQLite::Column& cell) {
   return text.substr(0, text.find('\n'));
 }
 
-// Of an error the first two lines: the others are the same of other ranks.
+// Keeps the first two lines of an error: the others are the same of other ranks.
 std::string beginning(const SQLite::Column& cell) {
   constexpr std::size_t kMost = 300;
   const std::string whole = cell.getString();
@@ -173,7 +173,7 @@ Rows read_runs(SQLite::Database& database, PageTables& tables) {
   return rows;
 }
 
-// Of the scenario that the points change; nothing where an older version wrote the database.
+// Reads the scenario that the points change; nothing where an older version wrote the database.
 json::Json about(SQLite::Database& database) {
   const auto base = json::parse_if_json(meta(database, "base"));
   if (!base) return json::Json::array();
@@ -186,7 +186,7 @@ json::Json about(SQLite::Database& database) {
   return facts_of(*base, varied);
 }
 
-// Whether points that could not run stay out of the figures; not where there would be none left.
+// Tells whether points that could not run stay out of the figures; not where there would be none left.
 bool leaves_out_infeasible(const Rows& rows, PageTables& tables) {
   if (rows.infeasible_count() == 0) return false;
   const std::string those = std::to_string(rows.infeasible_count()) + " of " + core::counted(rows.count(), "point") +

@@ -62,7 +62,7 @@ std::string relative(const RunResult& run, const RunResult& base) {
   return number("%+.1f %%", 100.0 * (step - reference) / reference);
 }
 
-/// What a column is about: a run, one of several jobs, or several jobs together.
+/// The subject of a column: a run, one of several jobs, or several jobs together.
 struct Role {
   bool together = false;
   std::size_t against = 0;  ///< the column that it is compared with; its own number: none

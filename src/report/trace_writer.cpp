@@ -301,7 +301,7 @@ std::vector<bool> hosts_of_storage(const Scenario& scenario) {
   return hosts;
 }
 
-// What the events do not say: which GPU is where, -1 for one without a rank; and which ranks are hosts of storage.
+// Adds what the events do not say: which GPU is where, -1 for one without a rank; and which ranks are hosts of storage.
 std::string cluster_text(const Scenario& scenario, const std::vector<bool>& hosts) {
   const ClusterSpec& cluster = scenario.cluster;
   std::vector<std::int64_t> rank_of_gpu(std::size_t{cluster.servers} * cluster.gpus_per_server, -1);

@@ -123,6 +123,41 @@ TEST(Language, CommentsBeginWithASentence) {
       << "of " << openings.blocks << " comments these begin with a fragment, not with a subject or a verb:" << all;
 }
 
+/// The share of lines with a comment among those that are not blank.
+double share_of_comments(const std::string& text) {
+  std::size_t lines = 0;
+  std::size_t comments = 0;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    if (line.find_first_not_of(' ') == std::string::npos) continue;
+    ++lines;
+    if (line.find("//") != std::string::npos) ++comments;
+  }
+  return lines == 0 ? 0.0 : static_cast<double>(comments) / static_cast<double>(lines);
+}
+
+// The state machines of these rooms are hard to read without the reasons. A file of checks of values is not.
+TEST(Language, HardFilesSayWhy) {
+  constexpr std::size_t kHardLines = 150;
+  constexpr double kLeast = 0.08;
+  constexpr double kMostInMean = 0.15;
+  std::size_t files = 0;
+  double sum = 0.0;
+  for (const auto* folder : {"src/execution", "src/fabric", "src/network", "src/control_plane"}) {
+    for (const auto& file : sources_below(PHOTONRAIL_SOURCE_DIR, folder)) {
+      const auto lines = static_cast<std::size_t>(std::count(file.text.begin(), file.text.end(), '\n'));
+      if (!file.path.ends_with(".cpp") || lines < kHardLines || file.path.ends_with("fabric/cluster.cpp")) continue;
+      const double share = share_of_comments(file.text);
+      EXPECT_GE(share, kLeast) << file.path;
+      sum += share;
+      ++files;
+    }
+  }
+  ASSERT_GT(files, 20u);
+  EXPECT_LE(sum / static_cast<double>(files), kMostInMean);
+  EXPECT_DOUBLE_EQ(share_of_comments("a;  // why\n\n// Reason.\nb;\nc;\n"), 0.5);
+}
+
 /// Phrases that a field engineer had to read twice. A measure has a name: "Number of ranks", not "So many ranks".
 TEST(Language, CommentsHaveNoRiddles) {
   const std::vector<std::string> riddles{"So many ",         "So much ",     "So often ",

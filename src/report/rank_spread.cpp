@@ -21,19 +21,20 @@ bool has_idle(const RunResult& result) {
 
 namespace {
 
-struct Span {
+struct RankSpan {
   Duration least{};
   Duration median{};
   Duration most{};
 };
 
-constexpr auto kSpan = outputs<Span>({key<&Span::least>("least", "Seconds."),
-                                      key<&Span::median>("median", "Of an even number the lower of the two in the middle."),
-                                      key<&Span::most>("most", "Seconds.")},
-                                     true);
+constexpr auto kSpan =
+    outputs<RankSpan>({key<&RankSpan::least>("least", "Seconds."),
+                       key<&RankSpan::median>("median", "Of an even number the lower of the two in the middle."),
+                       key<&RankSpan::most>("most", "Seconds.")},
+                      true);
 
 template <Duration RankTime::*Part>
-std::optional<Span> span_of(const RunResult& result) {
+std::optional<RankSpan> span_of(const RunResult& result) {
   if (result.ranks.empty()) return std::nullopt;
   if (Part == &RankTime::detection && !has_detection(result)) return std::nullopt;
   if (Part == &RankTime::idle && !has_idle(result)) return std::nullopt;
@@ -42,7 +43,7 @@ std::optional<Span> span_of(const RunResult& result) {
   for (const RankTime& rank : result.ranks) times.push_back(rank.*Part);
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);
   std::nth_element(times.begin(), middle, times.end());
-  return Span{*std::min_element(times.begin(), middle + 1), *middle, *std::max_element(middle, times.end())};
+  return RankSpan{*std::min_element(times.begin(), middle + 1), *middle, *std::max_element(middle, times.end())};
 }
 
 constexpr auto kSpans = outputs<RunResult>(

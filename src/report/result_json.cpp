@@ -53,11 +53,11 @@ struct RankParts {
   bool idle = false;
 };
 
-RankParts parts_of(const RankTime& time, const RunResult& result) {
+RankParts parts_of_rank(const RankTime& time, const RunResult& result) {
   return {time, report::has_detection(result), report::has_idle(result)};
 }
 
-constexpr auto kParts = report::outputs<RankParts>(
+constexpr auto kRankParts = report::outputs<RankParts>(
     {report::key<[](const RankParts& p) { return p.time.compute; }>("compute", "Seconds."),
      report::key<[](const RankParts& p) { return p.time.exposed_communication; }>("exposed_communication", "Seconds."),
      report::key<[](const RankParts& p) { return p.time.reconfiguration_wait; }>("reconfiguration_wait", "Seconds."),
@@ -101,7 +101,7 @@ std::vector<RankClass> rank_classes(const RunResult& result) {
   std::map<std::array<std::int64_t, 6>, std::size_t> known;
   for (std::size_t r = 0; r < result.ranks.size(); ++r) {
     const auto [entry, fresh] = known.try_emplace(key_of(result.ranks[r]), classes.size());
-    if (fresh) classes.push_back({parts_of(result.ranks[r], result)});
+    if (fresh) classes.push_back({parts_of_rank(result.ranks[r], result)});
     classes[entry->second].add(r);
   }
   for (RankClass& of : classes) {
@@ -113,7 +113,7 @@ std::vector<RankClass> rank_classes(const RunResult& result) {
 
 constexpr auto kRankClass = report::outputs<RankClass>({report::key<&RankClass::ranges>("ranks", "As in `0-7,12`."),
                                                         report::key<&RankClass::count>("count", "How many they are."),
-                                                        report::with_keys_of<kParts, &RankClass::parts>()});
+                                                        report::with_keys_of<kRankParts, &RankClass::parts>()});
 
 /// The traffic of a dimension, with its commands.
 struct OfDimension {
@@ -271,7 +271,7 @@ constexpr auto kIterations =
     report::key<&RunResult::iterations>("iteration_s", "Each step, from the end of the step before. None of several jobs.");
 constexpr auto kSimulated =
     report::part<report::simulated_json>("simulated", report::kSimulatedKeys, "What was simulated.");
-constexpr auto kMeans = report::object<kParts, [](const RunResult& r) { return parts_of(r.mean_rank_time(), r); }>(
+constexpr auto kMeans = report::object<kRankParts, [](const RunResult& r) { return parts_of_rank(r.mean_rank_time(), r); }>(
     "per_rank_mean_s", "Means over ranks.");
 constexpr auto kLaunches = report::objects<kLaunch, launches>("launches", "Of a workload that an agent decides, by kind.");
 constexpr auto kServing = report::part<serving>("serving", report::kServingKeys, "Of served requests.");

@@ -321,7 +321,7 @@ constexpr auto kPathPart = outputs<PartOfPath>(
      key<[](const PartOfPath& p) { return p.part.place ? std::optional(name(*p.part.place)) : std::nullopt; }>(
          "place", "What holds its bytes up.")});
 
-std::vector<PartOfPath> parts_of(const CriticalPath& path) {
+std::vector<PartOfPath> parts_of_path(const CriticalPath& path) {
   const double whole = std::max(to_seconds(path.total()), 1e-12);
   std::vector<PartOfPath> parts;
   for (const PathPart& part : path.parts) parts.push_back({part, to_seconds(part.time) / whole});
@@ -342,7 +342,7 @@ ByName<Duration> named_waits(const CriticalPath& path) {
 }
 
 constexpr auto kPath = outputs<CriticalPath>(
-    {objects<kPathPart, parts_of>("parts", "The longest first; their times add up to the makespan."),
+    {objects<kPathPart, parts_of_path>("parts", "The longest first; their times add up to the makespan."),
      object<kBusiest, &CriticalPath::busiest>("busiest", "The busiest capacity of operations on the path."),
      key<named_waits>("peer_wait_s", "Waits for peers by cause, mean of ranks.")});
 

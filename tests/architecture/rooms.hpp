@@ -98,7 +98,7 @@ inline bool is_for_the_command(std::string_view header) {
       "formats/chakra/files.hpp",  "formats/kineto/files.hpp",      "core/counted.hpp",
       "report/serving_report.hpp", "report/rl_report.hpp",          "run/rate_search.hpp",
       "run/served_workload.hpp",   "report/replace_file.hpp",       "core/guarded.hpp",
-      "studies/sweep/slurm.hpp"};
+      "studies/sweep/slurm.hpp",   "config/huggingface.hpp"};
   return std::find(std::begin(kHeaders), std::end(kHeaders), header) != std::end(kHeaders);
 }
 

@@ -113,7 +113,7 @@ struct RunResult {
   std::optional<CriticalPath> critical_path;  ///< RunSpec::critical_path; none of several jobs, and of a bound
   ClusterSpec cluster{};                      ///< as it was simulated
   ControllerSpec controller{};                ///< as it was simulated; of several jobs each has its own
-  ScenarioSource source{};                    ///< of the scenario
+  Scenario::Source source{};                  ///< of the scenario
   std::vector<StageMemory> memory;            ///< of a generated training job, by pipeline stage; else empty
   std::optional<TrainingWork> work;           ///< of a generated training job: of one step
   double peak_tflops = 0.0;                   ///< of the GPUs of all ranks together
@@ -135,8 +135,9 @@ struct RunResult {
   /// The mean of the iterations after the first, rounded down; none when there was one only. The first differs where a job
   /// begins with something that later ones find done, as circuits that are lit.
   [[nodiscard]] std::optional<Duration> steady_iteration() const;
-  /// The step by which runs are compared: the middle ones of reinforcement learning, steady_iteration(), the only iteration,
-  /// or without any (of several jobs) the makespan. The page finds the same by the columns of a table (selection.js).
+  /// The step by which runs are compared: the middle ones of reinforcement learning, steady_iteration(), the only
+  /// iteration, or without any (of several jobs) the makespan. The page finds the same by the columns of a table
+  /// (selection.js).
   [[nodiscard]] Duration step_time() const;
   /// Has, of a generated training job and by its steady step, or the only one: tokens a second; the model's FLOPs over
   /// those that the GPUs of all ranks could do at their peak; none where the job has none, or a step takes no time.

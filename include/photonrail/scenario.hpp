@@ -16,16 +16,6 @@
 
 namespace photonrail {
 
-/// Where a scenario comes from. Nothing in a run depends on it.
-struct ScenarioSource {
-  std::vector<std::string> overrides;  ///< "/json/pointer=value", in the order in which they were applied
-  /// Of the scenario after all overrides and of the files that it names, 16 hexadecimal digits (docs/guide/sweeps.md);
-  /// empty where the scenario is not from a file.
-  std::string hash;
-
-  friend bool operator==(const ScenarioSource&, const ScenarioSource&) = default;
-};
-
 class Workload;
 
 /// One job: its work, the GPUs that it runs on, and what serves it.
@@ -51,6 +41,16 @@ struct JobSpec {
 
 /// A job on a cluster, or several jobs that share it.
 struct Scenario : JobSpec {
+  /// Where a scenario comes from. Nothing in a run depends on it.
+  struct Source {
+    std::vector<std::string> overrides;  ///< "/json/pointer=value", in the order in which they were applied
+    /// Of the scenario after all overrides and of the files that it names, 16 hexadecimal digits (docs/guide/sweeps.md);
+    /// empty where the scenario is not from a file.
+    std::string hash;
+
+    friend bool operator==(const Source&, const Source&) = default;
+  };
+
   std::string why;
   ClusterSpec cluster{};
   std::optional<Pricing> pricing;  ///< none: the result has no cost
@@ -58,7 +58,7 @@ struct Scenario : JobSpec {
   /// for fidelity, folding and accuracy of the network, which are the scenario's. Then the scenario has no graph, and of
   /// what it is as a job nothing but name and run counts.
   std::vector<JobSpec> jobs{};
-  ScenarioSource source{};
+  Source source{};
 
   /// Returns one of the jobs as it is without the others. REQUIRES: job < jobs.size().
   [[nodiscard]] Scenario alone(std::size_t job) const;

@@ -1,6 +1,7 @@
 #include "config/huggingface.hpp"
 
 #include "config/limits.hpp"
+#include "formats/input_file.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -142,6 +143,10 @@ constexpr Architecture kArchitectures[] = {
 
 bool is_huggingface(const Json& root) {
   return root.is_object() && !root.contains("schema") && (root.contains("model_type") || root.contains("architectures"));
+}
+
+bool is_huggingface(const std::filesystem::path& file) {
+  return is_huggingface(parse_json(formats::read_file(file), file.string()));
 }
 
 ModelSpec read_huggingface(const JsonReader& top) {

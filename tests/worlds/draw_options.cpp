@@ -127,7 +127,7 @@ constexpr Option kOfMixtures[] = {
      R"(["uniform", "zipf", "dirichlet", {"kind": "zipf", "exponent": 1}, {"kind": "dirichlet", "concentration": 0.5},
          {"kind": "uniform"}])",
      2, "", true},
-    {"fresh layers", "/router", "fresh_layers", "[true, false]", 4},
+    {"fresh layers", "/router", "fresh_layers", "[true, false]", 2},
     {"drift of layers", "/router", "layer_drift", "[0.5]", 4},
     {"drift of iterations", "/router", "iteration_drift", "[0.5]", 4},
     {"spread of sources", "/router", "source_spread", "[0.5]", 4},

@@ -1,12 +1,10 @@
 // Scenarios from a folder of Hugging Face's or of ASTRA-sim: what it does not say is guessed, and each guess is told.
 #include "commands.hpp"
 #include "config/huggingface.hpp"
-#include "config/json_reader.hpp"
 #include "core/counted.hpp"
 #include "format_commands.hpp"
 #include "formats/chakra/files.hpp"
 #include "help_commands.hpp"
-#include "json/file_text.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
@@ -51,7 +49,7 @@ void check_model(const fs::path& from) {
   if (!fs::exists(from, error)) throw ConfigError(from.string(), "is not there", kModel);
   const fs::path file = fs::is_directory(from, error) ? from / "config.json" : from;
   if (!fs::exists(file, error)) throw ConfigError(from.string(), "has no config.json", kModel);
-  if (!config::is_huggingface(config::parse_json(json::file_text(file), file.string())))
+  if (!config::is_huggingface(file))
     throw ConfigError(file.string(), "has no \"model_type\", as a model of Hugging Face has", kModel);
 }
 

@@ -26,7 +26,7 @@ export function servingMetrics(table) {
 /** The metrics of steps of reinforcement learning that the table has. */
 export function rlMetrics(table) {
   return differing(table, [...RL_PHASES.map(([key, name]) => [`rl.mean.${key}_s`, name]), ['rl.mean.tail_s', 'last tenth of a rollout'],
-    ['rl.mean.response_tokens_per_s_gpu', 'response tokens per second and GPU'], ...RL_PHASES.map(([key, name]) => [`rl.mean.${key}_tokens_per_s_gpu`, `tokens per second and GPU in ${name}`]), ['rl.mean.slot_use', 'use of the slots of engines'],
+    ['rl.mean.response_tokens_per_s_gpu', 'response tokens per second and GPU'], ...RL_PHASES.map(([key, name]) => [`rl.mean.${key}_tokens_per_s_gpu`, `tokens/s and GPU, ${name}`]), ['rl.mean.slot_use', 'use of the slots of engines'],
     ['rl.mean.staleness', 'staleness, versions'], ['rl.tools.hit_share', 'tool calls from the cache']]);
 }
 

@@ -40,6 +40,8 @@ const std::map<std::string, std::vector<std::string>>& table_columns() {
       {"products", {"m", "n", "k"}},
       {"attention", {"head_dim", "window", "kv_heads", "heads", "batch", "sequence"}},
       {"latent_attention", {"heads", "batch", "sequence"}},
+      {"decode_attention", {"head_dim", "kv_heads", "heads", "batch", "cached"}},
+      {"decode_latent_attention", {"heads", "batch", "cached"}},
       {"experts", {"gated", "hidden", "ffn", "top_k", "experts", "tp", "ep", "tokens"}},
       {"training_attention", {"backward", "head_dim", "window", "kv_heads", "heads", "batch", "sequence"}},
       {"training_latent_attention", {"backward", "heads", "batch", "sequence"}}};
@@ -145,6 +147,21 @@ std::vector<TableTruth> attention_tables(Draw& draw, const std::string& gpu) {
   return tables;
 }
 
+std::vector<TableTruth> decode_tables(Draw& draw, const std::string& gpu) {
+  std::vector<TableTruth> tables{table_of(draw, "decode_attention", gpu), table_of(draw, "decode_latent_attention", gpu)};
+  if (draw.one_in(2)) tables.front().precision = "fp8";
+  const std::int64_t heads = 1 << draw.below(5);
+  fill_grid(draw,
+            {{static_cast<std::int64_t>(draw.pick<int>({64, 128}))},
+             {draw.one_in(2) ? heads : 1},
+             {heads},
+             axis_of(draw, 1, 2),
+             axis_of(draw, 256, 3)},
+            tables.front());
+  fill_grid(draw, {axis_of(draw, 1, 2), axis_of(draw, 1, 2), axis_of(draw, 128, 3)}, tables.back());
+  return tables;
+}
+
 TablesTruth draw_tables(std::uint64_t seed) {
   Draw draw(seed, "operators/truth");
   TablesTruth truth;
@@ -168,6 +185,7 @@ TablesTruth draw_tables(std::uint64_t seed) {
   fill_experts(draw, experts);
   truth.tables.push_back(std::move(experts));
   for (TableTruth& table : attention_tables(draw, gpu)) truth.tables.push_back(std::move(table));
+  for (TableTruth& table : decode_tables(draw, gpu)) truth.tables.push_back(std::move(table));
   return truth;
 }
 
@@ -310,6 +328,17 @@ Operator operator_of(const TableTruth& table, const Sizes& row) {
     op.top_k = at("top_k");
     op.gated = at("gated") == 1;
     op.routed_tokens = at("tokens");
+    return op;
+  }
+  if (table.kind.starts_with("decode")) {
+    DecodeAttention op;
+    op.precision = precision;
+    op.latent = table.kind == "decode_latent_attention";
+    if (!op.latent) op.head_dim = at("head_dim");
+    if (!op.latent) op.kv_heads = at("kv_heads");
+    op.heads = at("heads");
+    op.batch = at("batch");
+    op.cached = at("cached");
     return op;
   }
   const bool backward = table.kind.starts_with("training") && at("backward") == 1;

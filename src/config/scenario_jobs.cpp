@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -124,13 +125,28 @@ JobSpec read_one_job(JsonReader entry, const JobSections& defaults, const ReadCo
   return std::move(read.job);
 }
 
+// The job that has each GPU. One that runs no rank passes on what ranks of its server send: it is the server's job's,
+// unless several jobs share the server.
+std::map<GpuId, std::size_t> jobs_of_gpus(const std::vector<JobSpec>& jobs, std::uint32_t gpus_per_server) {
+  std::map<GpuId, std::size_t> job_of;
+  std::map<std::size_t, std::set<std::size_t>> in_server;
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    for (const GpuId gpu : jobs[j].gpu_of_rank) {
+      job_of.emplace(gpu, j);
+      in_server[gpu.index() / gpus_per_server].insert(j);
+    }
+  }
+  for (const auto& [server, of] : in_server) {
+    for (std::size_t g = 0; g < gpus_per_server && of.size() == 1; ++g)
+      job_of.emplace(GpuId{server * gpus_per_server + g}, *of.begin());
+  }
+  return job_of;
+}
+
 // Of circuits that are given for the whole cluster each job has those whose ports are its own; of circuits that a job gives
 // itself all must be. A circuit with an end that no job has carries nothing, and is not lit.
-void deal_circuits(const std::vector<bool>& shares, std::vector<JobSpec>& jobs) {
-  std::map<GpuId, std::size_t> job_of;
-  for (std::size_t j = 0; j < jobs.size(); ++j) {
-    for (const GpuId gpu : jobs[j].gpu_of_rank) job_of.emplace(gpu, j);
-  }
+void deal_circuits(const std::vector<bool>& shares, std::uint32_t gpus_per_server, std::vector<JobSpec>& jobs) {
+  const std::map<GpuId, std::size_t> job_of = jobs_of_gpus(jobs, gpus_per_server);
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     const std::vector<StaticCircuit> all = std::move(jobs[j].controller.circuits);
     jobs[j].controller.circuits.clear();
@@ -260,7 +276,7 @@ std::vector<JobSpec> read_jobs(const JsonReader& list, const JobSections& defaul
     jobs.push_back(read_one_job(entries[i], defaults, context, shared, i));
     shares.push_back(!JsonReader(entries[i]).optional("controller"));
   }
-  deal_circuits(shares, jobs);
+  deal_circuits(shares, shared.cluster.gpus_per_server, jobs);
   return jobs;
 }
 

@@ -122,6 +122,15 @@ TEST(ScenarioJobs, HaveThoseOfTheFixedCircuitsWhosePortsAreTheirOwn) {
               ElementsAre(StaticCircuit{GpuId{0}, GpuId{10}}, StaticCircuit{GpuId{10}, GpuId{0}}));
 }
 
+// GPUs without a rank pass on what the ranks of their server send to other rails.
+TEST(ScenarioJobs, HaveTheFixedCircuitsOfIdleGpusInTheirServers) {
+  json scenario = two_jobs();  // GPUs 2, 3, 8, 9, and 11 and 0
+  scenario["jobs"][1].erase("controller");
+  scenario["controller"] = fixed_circuits({{10, 0}, {1, 11}, {4, 6}});
+  EXPECT_THAT(parse(scenario).jobs[1].controller.circuits,
+              ElementsAre(StaticCircuit{GpuId{10}, GpuId{0}}, StaticCircuit{GpuId{1}, GpuId{11}}));
+}
+
 TEST(ScenarioJobs, HaveNoFixedCircuitToAnotherJob) {
   json scenario = two_jobs();
   scenario["controller"] = fixed_circuits({{8, 2}, {8, 0}});

@@ -137,7 +137,7 @@ struct PlanResult {
   std::uint64_t failed = 0;                       ///< could not finish when they were run
   std::uint64_t excluded = 0;                     ///< by their bound
   std::uint64_t open = 0;                         ///< neither, when the time was over
-  /// Ascending by the first objective: of one at most PlanOptions::keep, of several the front.
+  /// Ascending by the first objective: of one at most PlanOptions::keep, equal steps once, of several the front.
   std::vector<PlannedRun> best;
   std::vector<PlannedRun> runs{};  ///< all that were simulated, ascending by the first objective
   double gap = 0.0;                ///< how much better an open candidate may be, as a share; 0: proven

@@ -68,6 +68,10 @@ TEST(Planner, EqualCandidatesRunOnce) {
   EXPECT_EQ(result.open, 0u);
   EXPECT_GT(result.simulated, 1u);
   EXPECT_EQ(2 * result.reused, result.simulated);
+  options.keep = 10;
+  const PlanResult ten = run_plan(parsed_plan(file), options);
+  ASSERT_GT(ten.best.size(), 1u);
+  for (const PlannedRun& run : ten.best) EXPECT_EQ(run.choices.back(), ten.best.front().choices.back()) << "told once";
 }
 
 // Without context parallelism the order of "cp" among the others makes no difference: one run for three placements.

@@ -87,7 +87,7 @@ class Search {
       if (left(job) > 0 && decided_.count(candidate_of(job, states_[job].next)) == 0) order.emplace(jobs_[job].bound, job);
     }
     std::set<std::size_t> close;
-    while (!order.empty() && unlike_.size() < options_.keep) {
+    while (!order.empty() && tally_.unlike.size() < options_.keep) {
       if (std::chrono::duration<double>(Clock::now() - begun_).count() > kOfTime * options_.limit_s || is_over()) return;
       const std::size_t job = order.begin()->second;
       order.erase(order.begin());
@@ -330,7 +330,7 @@ class Search {
       run.objectives = values(plan_, measured(run));
       front_.add(run.objectives);
       best_ = std::min(best_, run.objectives.front());
-      unlike_.emplace(step_of(move.job, *move.run), run.objectives);
+      tally_.unlike.emplace(step_of(move.job, *move.run), run.objectives);
     }
     decided_.emplace(candidate_of(move.job, *move.run), Decided{move.job, *move.run, std::move(outcome)});
   }
@@ -362,8 +362,7 @@ class Search {
   double best_ = std::numeric_limits<double>::infinity();  // of the first objective
   Front front_;
   CandidateRuns runs_;
-  std::map<std::uint64_t, Decided> decided_;                      // by candidate
-  std::set<std::pair<std::string, std::vector<double>>> unlike_;  // of those: steps and objectives, equal ones once
+  std::map<std::uint64_t, Decided> decided_;  // by candidate
 };
 
 PlanResult Search::result() {
@@ -393,7 +392,7 @@ PlanResult Search::result() {
     run.labels = space_.labels(jobs_[decided.job], decided.run);
     run.choices = space_.values(jobs_[decided.job], decided.run);
     run.patch = space_.patch(jobs_[decided.job], decided.run);
-    const bool unlike = unlike_.erase({step_of(decided.job, decided.run), run.objectives}) > 0;
+    const bool unlike = tally_.unlike.erase({step_of(decided.job, decided.run), run.objectives}) > 0;
     if (one ? unlike && result.best.size() < options_.keep : !front_.beats(run.objectives)) result.best.push_back(run);
   }
   if (!order.empty()) {

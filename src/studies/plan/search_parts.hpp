@@ -30,10 +30,11 @@ struct Waiting {
 
 /// Says what became of candidates without a run.
 struct Tally {
-  std::uint64_t excluded = 0;          // candidates that are no longer in the queue
-  std::vector<std::size_t> beaten{};   // their jobs
-  std::vector<std::size_t> cut_off{};  // jobs of runs that the end of the time stopped
-  std::uint64_t reused = 0;            // candidates of the folder
+  std::uint64_t excluded = 0;                                      // candidates that are no longer in the queue
+  std::vector<std::size_t> beaten{};                               // their jobs
+  std::vector<std::size_t> cut_off{};                              // jobs of runs that the end of the time stopped
+  std::uint64_t reused = 0;                                        // candidates of the folder
+  std::set<std::pair<std::string, std::vector<double>>> unlike{};  // steps and objectives that are known, equal ones once
 };
 
 }  // namespace photonrail::plan

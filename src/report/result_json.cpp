@@ -17,6 +17,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -339,7 +340,8 @@ constexpr auto kResult = report::outputs<RunResult>(
          "choices", "What `\"auto\"` took for which collective, and why."),
      report::object<kNetwork, network>("network", "With `network/accuracy` in the scenario alone."),
      report::object<kEngine, &RunResult::engine>("engine", "What the simulation took."),
-     report::objects<kJob, [](const RunResult& r) { return r.jobs.empty() ? std::nullopt : std::optional(r.jobs); }>(
+     report::objects<kJob,
+                     [](const RunResult& r) { return r.jobs.empty() ? std::nullopt : std::optional(std::span(r.jobs)); }>(
          "jobs",
          "Each of several jobs. What is beside it is of all together; the ranks of `rank_classes` are those of one job "
          "after another."),

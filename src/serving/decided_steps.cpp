@@ -85,8 +85,7 @@ bool DecidedSteps::waits_for_finished() const {
   if (of_->finished_.count == 0 || of_->running_.size() != 1) return false;
   const EngineSpec& spec = of_->spec_;
   const Running& only = of_->running_.front();
-  std::uint32_t tokens = std::min(only.reached - only.computed, spec.token_budget);
-  if (spec.long_prefill > 0) tokens = std::min(tokens, spec.long_prefill);
+  const std::uint32_t tokens = std::min(wanted(spec, only), spec.token_budget);
   return only.computed + tokens > only.capacity + of_->blocks_.free() * spec.block_tokens;
 }
 

@@ -19,14 +19,14 @@ bool drafts(const EngineSpec& spec, const Running& running) {
   return spec.speculation.drafts > 0 && running.computed + 1 == running.reached && running.reached > running.prompt;
 }
 
+}  // namespace
+
 std::uint32_t wanted(const EngineSpec& spec, const Running& running) {
   std::uint32_t tokens = running.reached - running.computed;
   if (drafts(spec, running)) tokens += std::min(spec.speculation.drafts, running.last - running.reached - 1);
   if (spec.long_prefill > 0) tokens = std::min(tokens, spec.long_prefill);
   return tokens;
 }
-
-}  // namespace
 
 Scheduler::Scheduler(const EngineSpec& spec, bool keeps_finished, RandomStream draws)
     : spec_(spec), finished_{keeps_finished}, blocks_(spec.blocks, spec.prefix_caching), draws_(draws) {
@@ -361,7 +361,11 @@ const StepEnd& Scheduler::finish(Time end) {
     }
     if (running.reached == running.last) {
       end_.finished.push_back({running.slot, running.longest_gap});
-      finished_.stay ? static_cast<void>(++finished_.count) : release(running.slot);
+      if (finished_.stay) {
+        ++finished_.count;
+      } else {
+        release(running.slot);
+      }
     } else {
       if (kept != i) running_[kept] = running;
       ++kept;

@@ -91,6 +91,9 @@ struct StepEnd {
   std::vector<Finished> finished;  ///< their slots are free again unless the engine keeps finished requests
 };
 
+/// Tokens of a running request that a step with room for all would take: drafts too.
+[[nodiscard]] std::uint32_t wanted(const EngineSpec& spec, const Running& running);
+
 class Scheduler {
  public:
   /// `keeps_finished`: blocks of a finished request stay until release(), since its KV has to be sent. `draws`: of

@@ -42,6 +42,11 @@ LeastBytes least_bytes(const Task& task, double members, double in_server) {
   }
 }
 
+RankId before_in_ring(const Communicator& group, RankId rank) {
+  const auto own = std::find(group.members.begin(), group.members.end(), rank);
+  return own == group.members.begin() ? group.members.back() : *(own - 1);
+}
+
 }  // namespace
 
 ProgramPath::ProgramPath(const TaskGraph& graph, RankId rank, const ClusterSpec& cluster, const PathFacts& facts)
@@ -79,21 +84,15 @@ ProgramPath::ProgramPath(const TaskGraph& graph, RankId rank, const ClusterSpec&
     } else if (task.kind == TaskKind::kReceive && in_server_[task.slot] == 1) {
       arrives_[t] = hops_[t];
     }
-    if (arrives_[t] > Duration{}) find_sender(task, group);
+    if (arrives_[t] > Duration{}) senders_[task.slot] = before_in_ring(group, rank_);
   }
-}
-
-void ProgramPath::find_sender(const Task& task, const Communicator& group) {
-  const auto own = std::find(group.members.begin(), group.members.end(), rank_);
-  senders_[task.slot] = own == group.members.begin() ? group.members.back() : *(own - 1);
 }
 
 // A member of a ring gets all that it needs, shard by shard, from the one before it, once it has joined.
 Duration ProgramPath::ring(const Task& task, const Communicator& group) const {
   const auto members = static_cast<double>(group.members.size());
   if (!facts_.in_order || !facts_.rings[static_cast<std::size_t>(task.op)] || members < 2.0) return {};
-  const auto own = std::find(group.members.begin(), group.members.end(), rank_);
-  const RankId before = own == group.members.begin() ? group.members.back() : *(own - 1);
+  const RankId before = before_in_ring(group, rank_);
   if (before.value / cluster_.gpus_per_server == rank_.value / cluster_.gpus_per_server) return {};
   const double size = static_cast<double>(task.size().count);
   const double bytes = task.op == CollectiveOp::kAllGather       ? size * (members - 1.0)

@@ -81,7 +81,6 @@ class ProgramPath {
   };
 
   void measure(const Task& task, std::uint32_t in_server, bool joins_stages);
-  void find_sender(const Task& task, const Communicator& group);
   [[nodiscard]] Duration compute(const Task& task) const;
   /// Ends of all tasks when nothing but `from` has happened; none: from the beginning. Before 0: not after it.
   [[nodiscard]] Ends ends(TaskId from, bool in_lanes) const;

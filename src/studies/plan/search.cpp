@@ -69,11 +69,6 @@ class Search {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// Says how far a job is.
-  struct State {
-    std::uint64_t next = 0;   ///< runs before it are taken
-    std::uint64_t known = 0;  ///< of the others, from earlier calls
-  };
 
   [[nodiscard]] std::uint64_t all() const { return jobs_.size() * space_.runs_of_job(); }
   [[nodiscard]] std::uint64_t candidate_of(std::size_t job, std::uint64_t run) const {
@@ -87,7 +82,7 @@ class Search {
       if (left(job) > 0 && decided_.count(candidate_of(job, states_[job].next)) == 0) order.emplace(jobs_[job].bound, job);
     }
     std::set<std::size_t> close;
-    while (!order.empty() && tally_.unlike.size() < options_.keep) {
+    while (!order.empty() && unlike() < options_.keep) {
       if (std::chrono::duration<double>(Clock::now() - begun_).count() > kOfTime * options_.limit_s || is_over()) return;
       const std::size_t job = order.begin()->second;
       order.erase(order.begin());
@@ -109,6 +104,15 @@ class Search {
     }
   }
 
+  /// Of the runs that are over those whose steps or objectives differ.
+  [[nodiscard]] std::size_t unlike() const {
+    UnlikeSteps seen;
+    for (const auto& [candidate, of] : decided_) {
+      if (of.outcome.kind == Outcome::Kind::kDone) seen.emplace(of.step, of.outcome.run.objectives);
+    }
+    return seen.size();
+  }
+
   /// Runs of the job that are neither taken nor known.
   [[nodiscard]] std::uint64_t left(std::size_t job) const {
     return space_.runs_of_job() - states_[job].next - states_[job].known;
@@ -119,7 +123,7 @@ class Search {
     for (auto at = waiting_.quick.begin(); at != waiting_.quick.end(); ++place)
       at = place % options_.shards + 1 == options_.shard ? std::next(at) : waiting_.quick.erase(at);
   }
-  /// Says what earlier calls left, and what other processes write.
+  /// Takes over what earlier calls left, and what other processes write.
   void take_over_news() {
     for (const Folder::Record& record : folder_.news()) take_over(record);
   }
@@ -330,9 +334,9 @@ class Search {
       run.objectives = values(plan_, measured(run));
       front_.add(run.objectives);
       best_ = std::min(best_, run.objectives.front());
-      tally_.unlike.emplace(step_of(move.job, *move.run), run.objectives);
     }
-    decided_.emplace(candidate_of(move.job, *move.run), Decided{move.job, *move.run, std::move(outcome)});
+    const std::string step = move.step.empty() ? step_of(move.job, *move.run) : move.step;
+    decided_.emplace(candidate_of(move.job, *move.run), Decided{move.job, *move.run, step, std::move(outcome)});
   }
 
   [[nodiscard]] PlanResult result();
@@ -340,13 +344,6 @@ class Search {
   [[nodiscard]] std::string nearest() const;
   void add_gap(PlanResult& result, bool none_ran) const;
   void add_worth(PlanResult& result) const;
-
-  /// A candidate whose run is over.
-  struct Decided {
-    std::size_t job = 0;
-    std::uint64_t run = 0;
-    Outcome outcome{};
-  };
 
   const Plan& plan_;
   const PlanOptions& options_;
@@ -356,7 +353,7 @@ class Search {
   std::vector<JobCandidate> jobs_;
   std::vector<State> states_;  // by job
   std::mutex mutex_;           // of all below but runs_
-  Folder folder_;              // of the folder
+  Folder folder_;
   Waiting waiting_;
   Tally tally_;
   double best_ = std::numeric_limits<double>::infinity();  // of the first objective
@@ -386,14 +383,16 @@ PlanResult Search::result() {
   }
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   const bool one = plan_.objectives.size() == 1;
+  UnlikeSteps unlike;
   for (const auto& [value, of] : order) {
     const Decided& decided = *of;
     PlannedRun& run = result.runs.emplace_back(decided.outcome.run);
     run.labels = space_.labels(jobs_[decided.job], decided.run);
     run.choices = space_.values(jobs_[decided.job], decided.run);
     run.patch = space_.patch(jobs_[decided.job], decided.run);
-    const bool unlike = tally_.unlike.erase({step_of(decided.job, decided.run), run.objectives}) > 0;
-    if (one ? unlike && result.best.size() < options_.keep : !front_.beats(run.objectives)) result.best.push_back(run);
+    const bool told = one ? result.best.size() < options_.keep && unlike.emplace(decided.step, run.objectives).second
+                          : !front_.beats(run.objectives);
+    if (told) result.best.push_back(run);
   }
   if (!order.empty()) {
     const Decided& best = *order.front().second;
@@ -410,7 +409,7 @@ PlanResult Search::result() {
   return result;
 }
 
-// Says what has memory enough and only costs or draws too much is nearer than what has not.
+// A candidate that has memory enough and only costs or draws too much is nearer than one that has not.
 std::string Search::nearest() const {
   double least = std::numeric_limits<double>::infinity();
   std::string text = rejections_.nearest;

@@ -1,5 +1,7 @@
-// Says what a search knows of its jobs on the way.
+// The moves of a search, and what it knows of its jobs on the way.
 #pragma once
+
+#include "studies/plan/outcome.hpp"
 
 #include <condition_variable>
 #include <cstddef>
@@ -28,13 +30,29 @@ struct Waiting {
   std::condition_variable returned{};                // one is over
 };
 
-/// Says what became of candidates without a run.
+/// How far a job is: its runs are taken in order.
+struct State {
+  std::uint64_t next = 0;   ///< runs before it are taken
+  std::uint64_t known = 0;  ///< of the others, from earlier calls
+};
+
+/// Steps (Move::step) with their objectives.
+using UnlikeSteps = std::set<std::pair<std::string, std::vector<double>>>;
+
+/// A candidate whose run is over.
+struct Decided {
+  std::size_t job = 0;
+  std::uint64_t run = 0;
+  std::string step{};  ///< as Move::step
+  Outcome outcome{};
+};
+
+/// Counts candidates without a run.
 struct Tally {
-  std::uint64_t excluded = 0;                                      // candidates that are no longer in the queue
-  std::vector<std::size_t> beaten{};                               // their jobs
-  std::vector<std::size_t> cut_off{};                              // jobs of runs that the end of the time stopped
-  std::uint64_t reused = 0;                                        // candidates of the folder
-  std::set<std::pair<std::string, std::vector<double>>> unlike{};  // steps and objectives that are known, equal ones once
+  std::uint64_t excluded = 0;          // candidates that are no longer in the queue
+  std::vector<std::size_t> beaten{};   // their jobs
+  std::vector<std::size_t> cut_off{};  // jobs of runs that the end of the time stopped
+  std::uint64_t reused = 0;            // candidates of the folder
 };
 
 }  // namespace photonrail::plan

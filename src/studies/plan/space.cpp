@@ -467,7 +467,7 @@ std::vector<PlanValue> Space::around(const JobCandidate& job, std::uint64_t run)
   return list;
 }
 
-// Says what all candidates have alike is not said.
+// A choice that all candidates have alike is not said.
 std::string Space::shape_label(const JobCandidate& job) const {
   const ShapeSpace& s = *plan_.shapes;
   const ShapeNumbers& shape = job.shape;

@@ -278,13 +278,16 @@ class Uplinks(Section):
     #: Rates of the uplinks by number, each direction; `oversubscription` then only says how many ports are below a
     #: leaf. Default: equal parts of the leaf's bandwidth up.
     gb_per_s: Optional[List[float]] = None
-    #: Over which uplinks a message between leaves goes: all as one capacity, one by a hash, equal parts over all, or
-    #: the one whose bytes still to send take least time. `"fluid"`, `"hash"`, `"equal"`, `"least_loaded"`. Default:
-    #: `"fluid"`.
+    #: Over which uplinks a message between leaves goes: all as one capacity, one by a hash, equal parts over all
+    #: whatever their rates, the one whose bytes still to send take least time, or `shares` over all. `"fluid"`,
+    #: `"hash"`, `"equal"`, `"least_loaded"`, `"shares"`. Default: `"fluid"`.
     routing: Optional[str] = None
     #: *Only with `routing` `hash`.* A draw for each message, or one for all between two NICs. `"message"`, `"flow"`.
     #: Default: `"message"`.
     hash_by: Optional[str] = None
+    #: *Only with `routing` `shares`.* Of the bytes of a message, by uplink; they add up to 1. Equal ones are routing
+    #: `equal`. With 0 an uplink is not used. Default: in proportion to the rates, so that all parts end together.
+    shares: Optional[List[float]] = None
     more: Optional[Dict[str, Any]] = None
 
 

@@ -185,10 +185,12 @@ constexpr Section kPods{kPodFields};
 constexpr Word<UplinkRouting> kRoutings[] = {{"fluid", UplinkRouting::kFluid},
                                              {"hash", UplinkRouting::kHash},
                                              {"equal", UplinkRouting::kEqual},
-                                             {"least_loaded", UplinkRouting::kLeastLoaded}};
+                                             {"least_loaded", UplinkRouting::kLeastLoaded},
+                                             {"shares", UplinkRouting::kShares}};
 constexpr Word<UplinkSpec::HashBy> kHashBy[] = {{"message", UplinkSpec::HashBy::kMessage},
                                                 {"flow", UplinkSpec::HashBy::kFlow}};
 constexpr Shape kUplinkRate = fields::rate_shape();
+constexpr Shape kUplinkShare = fields::number_shape(0.0, 1.0);
 constexpr Field kUplinkFields[] = {
     fields::count<&UplinkSpec::count>("count", 1, UplinkSpec::kMax,
                                       "Uplinks of every leaf; uplink u leads to spine u, and down again over those of u.")
@@ -205,12 +207,22 @@ constexpr Field kUplinkFields[] = {
         .or_else("equal parts of the leaf's bandwidth up"),
     fields::word<kRoutings, &UplinkSpec::routing>("routing",
                                                   "Over which uplinks a message between leaves goes: all as one capacity, "
-                                                  "one by a hash, equal parts over all, or the "
-                                                  "one whose bytes still to send take least time.")
+                                                  "one by a hash, equal parts over all whatever their rates, the one "
+                                                  "whose bytes still to send take least time, or `shares` over all.")
         .or_else("`\"fluid\"`"),
     fields::word<kHashBy, &UplinkSpec::hash_by>("hash_by", "A draw for each message, or one for all between two NICs.")
         .only_if("routing=hash", "only routing \"hash\" has it", "remove it")
         .or_else("`\"message\"`"),
+    fields::own(
+        "shares", fields::list_shape(kUplinkShare),
+        [](const Reading& at) {
+          for (const JsonReader& share : at.value.elements()) into<UplinkSpec>(at).shares.push_back(share.number(0.0, 1.0));
+          if (into<UplinkSpec>(at).shares.empty()) at.value.fail("has no shares", "one for each uplink of a leaf");
+        },
+        "Of the bytes of a message, by uplink; they add up to 1. Equal ones are routing `equal`. With 0 an uplink is not "
+        "used.")
+        .only_if("routing=shares", "only routing \"shares\" has them", "remove them")
+        .or_else("in proportion to the rates, so that all parts end together"),
 };
 constexpr Section kUplinks{kUplinkFields};
 

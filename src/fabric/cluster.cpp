@@ -439,6 +439,7 @@ void ClusterSpec::validate() const {
   require_unlike(*this);
   if (rail.kind == RailKind::kElectrical) {
     require_electrical(rail);
+    fabric::require_shares(*this);
     require_faults(*this);
     require_whole_nics(rail);
   } else {

@@ -2,6 +2,7 @@
 
 #include "core/counted.hpp"
 #include "core/field.hpp"
+#include "core/printed.hpp"
 #include "fabric/site_links.hpp"
 
 #include <algorithm>
@@ -24,6 +25,29 @@ void fabric::require_uplinks(const RailSpec& rail) {
     require(rate.bytes_per_second > 0.0 && std::isfinite(rate.bytes_per_second), field("rail.uplinks.rates"),
             "must be finite numbers above 0");
   }
+}
+
+void fabric::require_shares(const ClusterSpec& cluster) {
+  const UplinkSpec& uplinks = cluster.rail.uplinks;
+  if (uplinks.shares.empty()) return;
+  const Field where = field("rail.uplinks.shares");
+  require(uplinks.routing == UplinkRouting::kShares, where, "only routing \"shares\" has them", "remove them");
+  const PlantSpec plant = cluster.plant();
+  if (plant.two_tier() || uplinks.count > 0 || !uplinks.rates.empty()) {
+    require(
+        uplinks.shares.size() == plant.uplink_count(), where,
+        "has " + core::counted(uplinks.shares.size(), "share") + " for " + core::counted(plant.uplink_count(), "uplink"),
+        "one share for each uplink of a leaf");
+  }
+  double sum = 0.0;
+  for (const double share : uplinks.shares) {
+    require(share >= 0.0 && share <= 1.0, where, "must be numbers from 0 to 1, not " + core::printed("%g", share),
+            "0 for an uplink that no message takes");
+    sum += share;
+  }
+  constexpr double kRounding = 1e-9;  // of decimals such as 0.1
+  require(std::abs(sum - 1.0) <= kRounding, where, "add up to " + core::printed("%.10g", sum),
+          "shares that add up to 1, or none for those of the rates");
 }
 
 void fabric::require_uplink_fault(const ClusterSpec& cluster, std::size_t i) {

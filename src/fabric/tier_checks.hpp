@@ -9,6 +9,8 @@ namespace photonrail::fabric {
 
 /// Throws core::FieldError, as the functions below.
 void require_uplinks(const RailSpec& rail);
+/// Checks that there is one share for each uplink, and that they add up to 1. REQUIRES: require_uplinks() passed.
+void require_shares(const ClusterSpec& cluster);
 /// Checks what makes the fault with this number one of uplinks, if it is one.
 void require_uplink_fault(const ClusterSpec& cluster, std::size_t number);
 

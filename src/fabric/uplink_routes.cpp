@@ -3,6 +3,7 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -13,7 +14,7 @@ using network::Network;
 using network::Path;
 
 // Divides bytes by largest remainder, so that the parts add up to the whole; equal remainders go to the first parts.
-std::vector<Bytes> divide(Bytes bytes, const std::vector<std::uint32_t>& shares) {
+std::vector<Bytes> divide(Bytes bytes, const std::vector<std::uint64_t>& shares) {
   const std::uint64_t whole = std::accumulate(shares.begin(), shares.end(), std::uint64_t{0});
   PHOTONRAIL_CHECK(whole > 0 && bytes.count >= 0);
   std::vector<Bytes> parts(shares.size());
@@ -31,6 +32,36 @@ std::vector<Bytes> divide(Bytes bytes, const std::vector<std::uint32_t>& shares)
   return parts;
 }
 
+namespace {
+
+// Shares as whole numbers, so that dividing is exact: units of 1e-15 tell a byte of a petabyte.
+std::vector<std::uint64_t> whole_shares(const PlantSpec& plant) {
+  std::vector<std::uint64_t> shares(plant.uplink_count(), 1);
+  const UplinkSpec& uplinks = plant.uplinks;
+  if (uplinks.routing != UplinkRouting::kShares) return shares;
+  for (std::uint32_t u = 0; u < shares.size(); ++u) {
+    const double share = uplinks.shares.empty() ? plant.uplink_rate(u).bytes_per_second / plant.leaf_rate().bytes_per_second
+                                                : uplinks.shares[u];
+    shares[u] = static_cast<std::uint64_t>(std::llround(share * 1e15));
+  }
+  return shares;
+}
+
+// What two leaves have between them for a message that is alone, one way.
+Bandwidth rate_alone(const PlantSpec& plant, const std::vector<std::uint64_t>& shares, bool divides) {
+  const auto all = static_cast<double>(std::accumulate(shares.begin(), shares.end(), std::uint64_t{0}));
+  double greatest = 0.0;
+  double divided = std::numeric_limits<double>::infinity();
+  for (std::uint32_t u = 0; u < shares.size(); ++u) {
+    const double rate = plant.uplink_rate(u).bytes_per_second;
+    greatest = std::max(greatest, rate);
+    if (shares[u] > 0) divided = std::min(divided, rate * all / static_cast<double>(shares[u]));
+  }
+  return {divides ? divided : greatest};
+}
+
+}  // namespace
+
 UplinkRoutes::UplinkRoutes(const topology::Plant& plant, const CapacityMap& capacities, Network& network,
                            std::uint64_t seed)
     : plant_(plant),
@@ -38,6 +69,7 @@ UplinkRoutes::UplinkRoutes(const topology::Plant& plant, const CapacityMap& capa
       network_(network),
       count_(plant.spec().uplink_count()),
       singles_(capacities.count()),
+      shares_(whole_shares(plant.spec())),
       seed_(RandomStream(seed, "flows over uplinks").next()),
       draws_(seed, "messages over uplinks") {
   PHOTONRAIL_CHECK(plant.spec().routes_uplinks());
@@ -53,13 +85,7 @@ UplinkRoutes::UplinkRoutes(const topology::Plant& plant, const CapacityMap& capa
     }
   }
   // No message takes the uplinks of a leaf as one capacity: its rate is that of a message alone between two leaves.
-  double greatest = 0.0;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::uint32_t u = 0; u < count_; ++u) {
-    greatest = std::max(greatest, plant.spec().uplink_rate(u).bytes_per_second);
-    least = std::min(least, plant.spec().uplink_rate(u).bytes_per_second);
-  }
-  const Bandwidth alone{spec().routing == UplinkRouting::kEqual ? least * count_ : greatest};
+  const Bandwidth alone = rate_alone(plant.spec(), shares_, divides());
   capacities.each_leaf([&](RailId rail, std::uint32_t leaf) {
     network_.set_rate(capacities.leaf_up(rail, leaf), alone);
     network_.set_rate(capacities.leaf_down(rail, leaf), alone);
@@ -67,7 +93,7 @@ UplinkRoutes::UplinkRoutes(const topology::Plant& plant, const CapacityMap& capa
 }
 
 network::DeliveryListener& UplinkRoutes::before(network::DeliveryListener& last) {
-  if (spec().routing != UplinkRouting::kEqual) return last;
+  if (!divides()) return last;
   last_ = &last;
   return *this;
 }
@@ -164,7 +190,7 @@ Path UplinkRoutes::over(const Crossing& at, const Path& path, std::uint32_t upli
 void UplinkRoutes::post(Network::ChannelId channel, const Path& path, Bytes bytes, std::uint64_t tag) {
   const std::optional<Crossing> at = crossing(path);
   if (!at) return network_.post(channel, path, bytes, tag);
-  if (spec().routing == UplinkRouting::kEqual) return post_parts(channel, *at, path, bytes, tag);
+  if (divides()) return post_parts(channel, *at, path, bytes, tag);
   leave(channel, *at, path, pick(*at, path), bytes, tag);
 }
 
@@ -176,20 +202,25 @@ void UplinkRoutes::leave(Network::ChannelId channel, const Crossing& at, const P
 }
 
 // Each part has a channel of its own, so that it waits for the part before it on its uplink, and not for others of its
-// message. A part without a byte is not sent, but one of a message without any.
+// message. A part without a byte is not sent, but the first of a message without any.
 void UplinkRoutes::post_parts(Network::ChannelId channel, const Crossing& at, const Path& path, Bytes bytes,
                               std::uint64_t tag) {
   std::vector<std::uint32_t> uplinks = usable(at);
   // Where all have failed, the parts wait on the failed ones until a repair.
   if (uplinks.empty()) {
-    uplinks.resize(count_);
-    std::iota(uplinks.begin(), uplinks.end(), 0U);
+    for (std::uint32_t u = 0; u < count_; ++u) {
+      if (shares_[u] > 0) uplinks.push_back(u);
+    }
   }
-  const std::vector<Bytes> parts = divide(bytes, std::vector<std::uint32_t>(uplinks.size(), 1));
-  const auto sent =
-      static_cast<std::uint32_t>(std::clamp<std::int64_t>(bytes.count, 1, static_cast<std::int64_t>(parts.size())));
+  std::vector<std::uint64_t> shares;
+  for (const std::uint32_t u : uplinks) shares.push_back(shares_[u]);
+  const std::vector<Bytes> parts = divide(bytes, shares);
+  const auto sent = static_cast<std::uint32_t>(std::ranges::count_if(parts, [](Bytes part) { return part.count > 0; }));
+  if (sent == 0) return leave(channel, at, path, uplinks.front(), Bytes{}, tag);
   if (sent > 1) parts_left_[tag] = sent;
-  for (std::uint32_t i = 0; i < sent; ++i) leave(channel_of_part(channel, i), at, path, uplinks[i], parts[i], tag);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].count > 0) leave(channel_of_part(channel, i), at, path, uplinks[i], parts[i], tag);
+  }
 }
 
 Network::ChannelId UplinkRoutes::channel_of_part(Network::ChannelId channel, std::size_t part) {
@@ -222,12 +253,12 @@ void UplinkRoutes::settle_faults() {
   network_.divert(failed_, [this](Path& path, Bytes left) { return divert(path, left); });
 }
 
-// The parts of messages that were divided go on over the uplinks that are left in turn.
+// Equal parts go on over the uplinks that are left in turn.
 bool UplinkRoutes::divert(Path& path, Bytes left) {
   const std::optional<Crossing> at = crossing(path);
   PHOTONRAIL_CHECK(at && at->uplink);
   std::uint32_t uplink = *at->uplink;
-  // The hash and the least load choose anew; equal parts have no choice of their own.
+  // The hash and the least load choose anew; equal parts have no choice of their own, and others take the least load.
   if (spec().routing == UplinkRouting::kEqual) {
     const std::vector<std::uint32_t> others = usable(*at);
     if (!others.empty()) uplink = others[diverted_++ % others.size()];

@@ -31,7 +31,7 @@ struct UplinkLoad {
 
 /// Divides bytes into parts in the proportion of `shares`, by the largest remainder and among equal ones to the first: the
 /// parts add up to `bytes`. REQUIRES: bytes >= 0; a share is above 0; bytes x shares stay below 2^127.
-[[nodiscard]] std::vector<Bytes> divide(Bytes bytes, const std::vector<std::uint32_t>& shares);
+[[nodiscard]] std::vector<Bytes> divide(Bytes bytes, const std::vector<std::uint64_t>& shares);
 
 class UplinkRoutes : private network::DeliveryListener {
  public:
@@ -72,6 +72,9 @@ class UplinkRoutes : private network::DeliveryListener {
 
   [[nodiscard]] std::optional<Crossing> crossing(const network::Path& path) const;
   [[nodiscard]] const UplinkSpec& spec() const { return plant_.spec().uplinks; }
+  [[nodiscard]] bool divides() const {
+    return spec().routing == UplinkRouting::kEqual || spec().routing == UplinkRouting::kShares;
+  }
   /// The leaves of all rails that the run has.
   [[nodiscard]] std::uint32_t seats() const { return capacities_.leaf_seats(); }
   [[nodiscard]] CapacityId up(std::uint32_t seat, std::uint32_t uplink) const { return singles_ + seat * count_ + uplink; }
@@ -79,7 +82,7 @@ class UplinkRoutes : private network::DeliveryListener {
     return singles_ + (seats() + seat) * count_ + uplink;
   }
   [[nodiscard]] bool usable(const Crossing& at, std::uint32_t uplink) const {
-    return failed_[up(at.from, uplink)] == 0 && failed_[down(at.to, uplink)] == 0;
+    return shares_[uplink] > 0 && failed_[up(at.from, uplink)] == 0 && failed_[down(at.to, uplink)] == 0;
   }
   [[nodiscard]] std::vector<std::uint32_t> usable(const Crossing& at) const;
   [[nodiscard]] std::uint32_t pick(const Crossing& at, const network::Path& path);
@@ -97,8 +100,9 @@ class UplinkRoutes : private network::DeliveryListener {
   const topology::Plant& plant_;
   const CapacityMap& capacities_;
   network::Network& network_;
-  std::uint32_t count_;  // uplinks of a leaf
-  CapacityId singles_;   // the first of a single uplink: all up, then all down
+  std::uint32_t count_;                // uplinks of a leaf
+  CapacityId singles_;                 // the first of a single uplink: all up, then all down
+  std::vector<std::uint64_t> shares_;  // by uplink, in proportion; 0: no message takes it
   std::uint64_t seed_;
   RandomStream draws_;                // of messages
   std::vector<std::uint8_t> failed_;  // by capacity

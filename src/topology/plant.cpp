@@ -32,7 +32,7 @@ void require_meaning(const PlantSpec& spec) {
 }  // namespace
 
 std::string_view name(UplinkRouting routing) {
-  constexpr std::string_view kNames[] = {"fluid", "hash", "equal", "least_loaded"};
+  constexpr std::string_view kNames[] = {"fluid", "hash", "equal", "least_loaded", "shares"};
   return kNames[static_cast<std::size_t>(routing)];
 }
 

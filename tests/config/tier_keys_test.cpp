@@ -14,6 +14,7 @@ namespace photonrail {
 namespace {
 
 using test::error_of;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -66,6 +67,43 @@ TEST(TierKeys, SayWhatIsWrongWithUplinks) {
   EXPECT_THAT(fault(R"("uplink": 1, "server": 0)"), HasSubstr("an uplink belongs to no server"));
   EXPECT_THAT(tier_error({{"/cluster/rail/radix", "64"}, {"/cluster/rail/faults", R"([{"kind": "failed", "leaf": 0}])"}}),
               HasSubstr("the rail is one switch, which has no uplinks"));
+}
+
+TEST(TierKeys, SharesAddUp) {
+  const auto shares = [](const std::string& of, const std::string& more = "") {
+    return Override{"/cluster/rail/uplinks", R"({"count": 2, "routing": "shares", "shares": )" + of + more + "}"};
+  };
+  const UplinkSpec uplinks = read_tiers({shares("[0.7, 0.3]")}).cluster.rail.uplinks;
+  EXPECT_EQ(uplinks.routing, UplinkRouting::kShares);
+  EXPECT_THAT(uplinks.shares, ElementsAre(0.7, 0.3));
+  EXPECT_THAT(read_tiers({shares("[1, 0]")}).cluster.rail.uplinks.shares, ElementsAre(1.0, 0.0));
+  const std::string place = "s.json: /cluster/rail/uplinks/shares";
+  EXPECT_THAT(tier_error({shares("[0.7, 0.2]")}),
+              AllOf(HasSubstr(place), HasSubstr("add up to 0.9"), HasSubstr("shares that add up to 1")));
+  EXPECT_THAT(tier_error({shares("[0, 0]")}), HasSubstr("add up to 0"));
+  EXPECT_THAT(tier_error({shares("[0.5, 0.25, 0.25]")}), AllOf(HasSubstr(place), HasSubstr("has 3 shares for 2 uplinks")));
+  EXPECT_THAT(tier_error({shares("[1.5, -0.5]")}), HasSubstr(place + "/0"));
+  EXPECT_THAT(tier_error({shares("[0.5, \"rest\"]")}), HasSubstr(place + "/1"));
+  EXPECT_THAT(tier_error({shares("[]")}), AllOf(HasSubstr(place), HasSubstr("has no shares")));
+  EXPECT_THAT(tier_error({{"/cluster/rail/uplinks", R"({"routing": "equal", "shares": [0.5, 0.5]})"}}),
+              AllOf(HasSubstr(place), HasSubstr("only routing \"shares\" has them")));
+  // Of the uplinks that the leaf has where the file gives no number of them: four.
+  EXPECT_THAT(tier_error({{"/cluster/rail/uplinks", R"({"routing": "shares", "shares": [0.5, 0.5]})"}}),
+              HasSubstr("has 2 shares for 4 uplinks"));
+}
+
+TEST(TierKeys, SharesOfAScenarioInCodeAreCheckedToo) {
+  Scenario scenario = read_tiers({});
+  UplinkSpec& uplinks = scenario.cluster.rail.uplinks;
+  uplinks.shares = {0.25, 0.25, 0.25, 0.25};
+  const auto error = [&] { return std::string(error_of([&] { scenario.validate(); }).what()); };
+  EXPECT_THAT(error(), HasSubstr("only routing \"shares\""));
+  uplinks.routing = UplinkRouting::kShares;
+  EXPECT_NO_THROW(scenario.validate());
+  uplinks.shares = {1.5, -0.5, 0, 0};
+  EXPECT_THAT(error(), HasSubstr("must be numbers from 0 to 1, not 1.5"));
+  uplinks.shares = {0.5, 0.25, 0.125, 0.125 + 1e-6};
+  EXPECT_THAT(error(), HasSubstr("add up to 1.000001"));
 }
 
 TEST(TierKeys, SayWhereServersAre) {

@@ -36,16 +36,17 @@ TEST(Divide, GivesWhatIsLeftToTheLargestRemainders) {
 TEST(Divide, LosesNoByteAndIsWithinOneOfTheShare) {
   std::mt19937_64 random(3);
   for (int draw = 0; draw < 1000; ++draw) {
-    std::vector<std::uint32_t> shares(1 + random() % 9);
+    std::vector<std::uint64_t> shares(1 + random() % 9);
     double whole = 0.0;
-    for (std::uint32_t& share : shares) whole += share = static_cast<std::uint32_t>(random() % 100) + (draw % 2);
+    for (std::uint64_t& share : shares) whole += static_cast<double>(share = random() % 100 + draw % 2);
     if (whole == 0.0) shares[0] = 1, whole = 1.0;
     const Bytes bytes{static_cast<std::int64_t>(random() % (std::uint64_t{1} << (random() % 50 + 1)))};
     Bytes sum{};
     const std::vector<Bytes> parts = divide(bytes, shares);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       sum += parts[i];
-      EXPECT_NEAR(static_cast<double>(parts[i].count), static_cast<double>(bytes.count) * shares[i] / whole, 1.0);
+      EXPECT_NEAR(static_cast<double>(parts[i].count),
+                  static_cast<double>(bytes.count) * static_cast<double>(shares[i]) / whole, 1.0);
     }
     EXPECT_EQ(sum, bytes);
   }

@@ -4,10 +4,13 @@
 #include "photonrail/workload/agent.hpp"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -76,6 +79,49 @@ TEST(AgentLoad, LaunchesThatEndedGiveTheirGraphsBack) {
   EXPECT_GT(agent.most, 10);
   EXPECT_LT(agent.most, 300);
   EXPECT_EQ(agent.alive, 0);
+}
+
+/// Launches one all-reduce after another, and looks at the memory in use twice.
+struct ReductionAfterReduction : WorkloadAgent {
+  static constexpr int kLaunches = 6000;
+  explicit ReductionAfterReduction(Fragment of) : step(std::move(of)) {}
+  void on(const WorkEvent&, WorkSink& sink) override {
+    if (launched == kLaunches / 10) early = bytes_in_use();
+    if (launched == kLaunches) late = bytes_in_use();
+    if (launched == kLaunches) return;
+    ++launched;
+    static_cast<void>(sink.launch(step));
+  }
+  [[nodiscard]] bool finished() const override { return launched == kLaunches; }
+  [[nodiscard]] static std::size_t bytes_in_use() {
+    const auto books = ::mallinfo2();
+    return books.uordblks + books.hblkhd;
+  }
+  Fragment step;
+  int launched = 0;
+  std::size_t early = 0;
+  std::size_t late = 0;
+};
+
+// Nine in ten of the launches add nothing to what is in use: a list of them with 8 bytes for each would be 43 kB.
+TEST(AgentLoad, MemoryOfLaunchesIsFlat) {
+  for (const char* const policy : {"", "lru", "max_weight", "mixnet", "opus"}) {
+    Job job(8);
+    const std::vector<std::size_t> all{0, 1, 2, 3, 4, 5, 6, 7};
+    job.collective(job.group(all), all, CollectiveOp::kAllReduce, kMegabyte);
+    if (*policy != '\0') job.optical(us(1), policy);
+    if (std::string(policy) == "opus") job.scenario.controller.parameters.set("mode", "on_demand").set("order", "free");
+    job.build();
+    Fragment step{std::make_shared<const TaskGraph>(job.scenario.graph), {}};
+    for (const std::size_t rank : all) step.ranks.emplace_back(rank);
+    Scenario scenario = job.scenario;
+    scenario.graph = idle_graph(8);
+    scenario.run.fidelity = Fidelity::kStream;
+    ReductionAfterReduction agent(std::move(step));
+    const RunResult result = simulate(scenario, agent);
+    EXPECT_EQ(result.launches[0].count, static_cast<std::uint64_t>(ReductionAfterReduction::kLaunches)) << policy;
+    EXPECT_LT(agent.late, agent.early + 20'000) << policy;
+  }
 }
 
 }  // namespace

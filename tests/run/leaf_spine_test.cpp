@@ -18,6 +18,7 @@
 namespace photonrail::test {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// Rank i sends rank half + i 1 MB, all at once. Half of the servers are below the first leaf, and a leaf has as many
@@ -140,6 +141,80 @@ TEST(LeafSpine, EqualPartsWaitForTheSlowestUplink) {
   with.scenario.graph = job.scenario.graph;
   with.scenario.cluster.rail.uplinks.rates[2] = Bandwidth::from_gb_per_s(5);
   EXPECT_EQ(with.run().makespan, us(50));
+}
+
+/// One message of these bytes over uplinks of these rates, in shares.
+Job in_shares(std::int64_t bytes, const std::vector<double>& gb_per_s, std::vector<double> shares = {}) {
+  Job job(8);
+  job.send(0, 4, bytes).receive(0, 4, bytes).build();
+  Job with = across_leaves(4, UplinkRouting::kShares);
+  with.scenario.graph = job.scenario.graph;
+  UplinkSpec& uplinks = with.scenario.cluster.rail.uplinks;
+  uplinks.count = static_cast<std::uint32_t>(gb_per_s.size());
+  uplinks.rates.clear();
+  for (const double rate : gb_per_s) uplinks.rates.push_back(Bandwidth::from_gb_per_s(rate));
+  uplinks.shares = std::move(shares);
+  return with;
+}
+
+/// What the uplinks of the first leaf carried up, by number.
+std::vector<std::int64_t> carried(const RunResult& result) {
+  std::vector<std::int64_t> up(uplinks_of(result).single.size() / 2);
+  for (const Utilisation::Uplink& uplink : uplinks_of(result).single) {
+    if (uplink.leaf == 0) up[uplink.uplink] = uplink.up.count;
+  }
+  return up;
+}
+
+// 4 MB over 10 and 30 GB/s: 1 MB and 3 MB take 100 us each, where equal parts wait 200 us for the slow one. Of a byte more
+// a quarter and three quarters remain: it goes to the fast one.
+TEST(LeafSpine, SharesByRateEndTogether) {
+  Job job = in_shares(4 * kMegabyte, {10, 30});
+  EXPECT_EQ(job.run().makespan, us(100));
+  EXPECT_THAT(carried(job.run()), ElementsAre(kMegabyte, 3 * kMegabyte));
+  EXPECT_THAT(carried(in_shares(4 * kMegabyte + 1, {10, 30}).run()), ElementsAre(kMegabyte, 3 * kMegabyte + 1));
+  job.scenario.cluster.rail.uplinks.routing = UplinkRouting::kEqual;
+  EXPECT_EQ(job.run().makespan, us(200));
+}
+
+// 10,000,001 bytes: 5,000,000.5, 3,000,000.3 and 2,000,000.2, of which the first has the largest remainder. It takes
+// 5,000,001 bytes / 10 GB/s.
+TEST(LeafSpine, SharesOfAFileAddUpToTheByte) {
+  const RunResult result = in_shares(10'000'001, {10, 10, 10, 10}, {0.5, 0.3, 0.2, 0}).run();
+  EXPECT_THAT(carried(result), ElementsAre(5'000'001, 3'000'000, 2'000'000, 0));
+  EXPECT_EQ(result.makespan, Duration{500'000'100});
+  EXPECT_TRUE(books_balance(result));
+  EXPECT_THAT(carried(in_shares(1, {10, 10, 10}, {0.2, 0.3, 0.5}).run()), ElementsAre(0, 0, 1));
+}
+
+TEST(LeafSpine, EqualSharesAreEqualParts) {
+  Job job = in_shares(10'000'003, {10, 20, 10, 40}, {0.25, 0.25, 0.25, 0.25});
+  const RunResult shares = job.run();
+  job.scenario.cluster.rail.uplinks.routing = UplinkRouting::kEqual;
+  job.scenario.cluster.rail.uplinks.shares.clear();
+  EXPECT_EQ(shares.makespan, job.run().makespan);
+  EXPECT_EQ(carried(shares), carried(job.run()));
+}
+
+// Half of 1 MB and a quarter on two others of 10 GB/s. The first fails after 20 us with 300,000 bytes to go, which take
+// 30 us more over the second, behind nothing: that has 50,000 bytes of its own left and shares its rate with them for 10
+// us. The fourth has no share and carries none.
+TEST(LeafSpine, SharesOfACutUplinkGoOnOverTheOthers) {
+  Job job = in_shares(kMegabyte, {10, 10, 10, 10}, {0.5, 0.25, 0.25, 0});
+  job.scenario.cluster.rail.faults = {fault_of_uplinks(0, 0, us(20))};
+  const RunResult result = job.run();
+  EXPECT_THAT(carried(result), ElementsAre(200'000, 550'000, 250'000, 0));
+  EXPECT_EQ(result.makespan, us(20 + 35));
+  // From the beginning: what it has not is 0.25 : 0.25 of the others'.
+  job.scenario.cluster.rail.faults = {fault_of_uplinks(0, 0, us(0))};
+  EXPECT_THAT(carried(job.run()), ElementsAre(0, 500'000, 500'000, 0));
+  // Without the three that have shares nothing leaves, though the fourth is there.
+  for (const std::uint32_t uplink : {1u, 2u}) {
+    job.scenario.cluster.rail.faults.push_back(fault_of_uplinks(0, uplink, us(0)));
+  }
+  EXPECT_THROW(static_cast<void>(job.run()), DeadlockError);
+  job.scenario.cluster.rail.faults = {fault_of_uplinks(0, {}, us(0), us(10))};
+  EXPECT_EQ(job.run().makespan, us(10 + 50));
 }
 
 TEST(LeafSpine, TheLeastLoadedUplinksAreTakenInTurn) {

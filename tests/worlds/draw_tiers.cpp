@@ -2,6 +2,10 @@
 #include "photonrail/cluster/topology.hpp"
 #include "worlds/world.hpp"
 
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
 namespace photonrail::worlds {
 
 namespace {
@@ -28,9 +32,20 @@ Json draw_uplinks(Dice& dice, const Json& cluster) {
     for (std::uint32_t u = 0; u < count; ++u) uplinks["gb_per_s"].push_back(rate * dice.pick<double>({1, 1, 0.5, 3}));
     uplinks["count"] = count;
   }
-  uplinks["routing"] = dice.pick<std::string>({"fluid", "hash", "hash", "equal", "equal", "least_loaded"});
+  uplinks["routing"] = dice.pick<std::string>({"fluid", "hash", "hash", "equal", "shares", "least_loaded"});
   if (uplinks["routing"] == "hash" && dice.one_in(2)) uplinks["hash_by"] = dice.one_in(2) ? "flow" : "message";
   return uplinks;
+}
+
+// At least one uplink has a share.
+Json draw_shares(Dice& dice, std::uint32_t count) {
+  std::vector<std::uint32_t> parts(count);
+  parts[dice.from_to(0, count - 1)] = 1;
+  for (std::uint32_t& part : parts) part += dice.from_to(0, 3);
+  const double whole = std::accumulate(parts.begin(), parts.end(), 0U);
+  Json shares = Json::array();
+  for (const std::uint32_t part : parts) shares.push_back(part / whole);
+  return shares;
 }
 
 // Any of them may cut leaves, or sites, off from each other for good.
@@ -88,6 +103,9 @@ void draw_tiers(Dice& dice, const Extent& extent, Json& cluster) {
   }
   if (!extent.optical && dice.one_in(2)) rail["uplinks"] = draw_uplinks(dice, cluster);
   const PlantSpec plant = plant_of(extent, cluster);
+  if (rail.contains("uplinks") && rail["uplinks"]["routing"] == "shares" && !dice.one_in(3)) {
+    rail["uplinks"]["shares"] = draw_shares(dice, plant.uplink_count());
+  }
   if (plant.two_tier() && dice.one_in(2)) {
     if (!rail.contains("faults")) rail["faults"] = Json::array();
     for (std::uint32_t left = dice.from_to(1, 2); left > 0; --left)

@@ -105,6 +105,7 @@ std::string single_uplinks(const Noted& at) {
   } else if (at.scenario.cluster.plant().two_tier()) {
     uplinks.erase("routing");
     uplinks.erase("hash_by");
+    uplinks.erase("shares");
   } else {
     twin["cluster"]["rail"].erase("uplinks");
   }

@@ -147,7 +147,8 @@ TEST(Worlds, SayEverythingThatAScenarioCanSay) {
 TEST(Worlds, HaveUplinksAndSites) {
   std::set<std::string> wanted;
   for (const char* word : {"rail/uplinks/routing=hash", "rail/uplinks/routing=equal", "rail/uplinks/routing=least_loaded",
-                           "rail/uplinks/gb_per_s", "rail/faults/uplink", "rail/faults/site_link", "sites/links/between"}) {
+                           "rail/uplinks/routing=shares", "rail/uplinks/shares", "rail/uplinks/gb_per_s",
+                           "rail/faults/uplink", "rail/faults/site_link", "sites/links/between"}) {
     wanted.insert(std::string("/cluster/") + word);
   }
   EXPECT_THAT(words_of_worlds(wanted), ::testing::IsSupersetOf(wanted));

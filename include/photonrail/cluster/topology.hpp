@@ -18,13 +18,14 @@ enum class RailKind : std::uint8_t { kElectrical, kOptical };
 /// Says which uplink of its leaf a message takes. Uplink u of every leaf leads to spine u of the rail, so that a message
 /// comes down over the uplink of the same number.
 enum class UplinkRouting : std::uint8_t {
-  kFluid,       ///< all uplinks of a leaf are one capacity each way, as if bytes spread over them ideally
-  kHash,        ///< one uplink by a hash, whatever its load and its rate (equal-cost multi-path)
-  kEqual,       ///< every message is divided equally over the uplinks, to the byte (packet spraying)
-  kLeastLoaded  ///< when the message leaves, the uplink whose bytes still to send take least time (adaptive routing)
+  kFluid,        ///< all uplinks of a leaf are one capacity each way, as if bytes spread over them ideally
+  kHash,         ///< one uplink by a hash, whatever its load and its rate (equal-cost multi-path)
+  kEqual,        ///< every message is divided equally over the uplinks, to the byte (packet spraying)
+  kLeastLoaded,  ///< when the message leaves, the uplink whose bytes still to send take least time (adaptive routing)
+  kShares        ///< every message is divided in the proportion of `UplinkSpec::shares` (weighted multi-path)
 };
 
-[[nodiscard]] std::string_view name(UplinkRouting routing);  ///< "fluid", "hash", "equal", "least_loaded"
+[[nodiscard]] std::string_view name(UplinkRouting routing);  ///< "fluid", "hash", "equal", "least_loaded", "shares"
 
 /// The uplinks of a leaf of an electrical rail of two tiers. Every leaf has the same.
 struct UplinkSpec {
@@ -36,6 +37,8 @@ struct UplinkSpec {
   std::vector<Bandwidth> rates{};  ///< by uplink, each direction; empty: equal parts of the leaf's bandwidth up
   UplinkRouting routing = UplinkRouting::kFluid;
   HashBy hash_by = HashBy::kMessage;  ///< kFlow: all messages between two NICs take the same uplink
+  /// By uplink, of the bytes of a message: 0 or more, together 1; empty: in proportion to the rates. Only with kShares.
+  std::vector<double> shares{};
 };
 
 /// A link between two sites, shared by all that crosses it.

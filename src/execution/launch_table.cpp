@@ -1,6 +1,7 @@
 #include "execution/launch_table.hpp"
 
 #include "core/counted.hpp"
+#include "core/field.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -16,10 +17,10 @@ constexpr std::size_t kMaxOpen = std::size_t{1} << 24;
 Launch& LaunchTable::open(std::size_t parts, std::uint32_t longest) {
   if (open_ == 0) next_task_ = 0;
   if (open_ == kMaxOpen || next_ == LaunchId::none().value || next_task_ + longest >= TaskId::none().index()) {
-    throw ConfigError("workload",
-                      "has " + core::counted(open_, "open launch", "open launches") + " of " + std::to_string(next_) +
-                          ", and no numbers are left for more",
-                      "launch less, or more slowly than launches end");
+    throw core::FieldError(core::field("graph"),
+                           "has " + core::counted(open_, "open launch", "open launches") + " of " + std::to_string(next_) +
+                               ", and no numbers are left for more",
+                           "launch less, or more slowly than launches end");
   }
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(pool_.size()));

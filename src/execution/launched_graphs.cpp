@@ -1,6 +1,7 @@
 #include "execution/launched_graphs.hpp"
 
 #include "core/counted.hpp"
+#include "core/field.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -15,7 +16,10 @@ constexpr std::size_t kIdleGraphs = 256;
 
 }  // namespace
 
-void fail_workload(const std::string& what, const std::string& hint) { throw ConfigError("workload", what, hint); }
+// "graph": the field of what the file calls the workload.
+void fail_workload(const std::string& what, const std::string& hint) {
+  throw core::FieldError(core::field("graph"), what, hint);
+}
 
 void LaunchedGraphs::check_ranks(std::span<const RankId> ranks) {
   if (ranks.empty()) fail_workload("launches something on no rank");

@@ -2,6 +2,7 @@
 
 #include "execution/observer_list.hpp"
 #include "photonrail/error.hpp"
+#include "run/agent_of_job.hpp"
 #include "run/foldable.hpp"
 #include "run/lower_bound.hpp"
 
@@ -57,7 +58,8 @@ std::unique_ptr<Simulation> Runner::share(const SharedJobContext& context) {
   JobSetup job = setup();
   job.shared = &context;
   if (decided()) {
-    shared_agent_ = job_.scenario.workload->make(job_.scenario, job_.run.seed);
+    shared_agent_ =
+        agent_of_job(job_.scenario.workload->make(job_.scenario, job_.run.seed), context.job, job_.scenario.name);
     job.agent = shared_agent_.get();
     return std::make_unique<Simulation>(job);
   }

@@ -175,7 +175,8 @@ TEST_F(Plugin, WhatAnAgentDoesWrongNamesItAndItsPlugin) {
   fails("throws_a_number", 2, of + "\"throws_a_number\": on() threw something that is no std::exception");
   fails("endless", 2, of + "\"endless\": one decision takes more than 0.2 s of the processor; on() must end",
         "--decision-limit 0.2");
-  fails("strange_rank", 2, "launches something on rank 4, which its job does not have (it has 4 ranks)");
+  fails("strange_rank", 2,
+        "wrong.json: /workload: launches something on rank 4, which its job does not have (it has 4 ranks)");
   fails("never_ends", 3, "the agent never_ends was told of 1000 events");
   fails("idle", 3, "waits for Godot");
 }

@@ -231,6 +231,11 @@ TEST(Agent, AStepLaunchedAgainAndAgainHasTheHistoryOfTheJobThatRepeatsIt) {
     const Drawing drawn(seed, {.rail = seed % 2 == 0 ? RailKind::kElectrical : RailKind::kOptical});
     Scenario scenario = without_schedule(drawn.scenario);
     scenario.run.iterations = 1 + static_cast<std::uint32_t>(seed % 4);
+    if (const char* const by_pair = seed % 6 == 1 ? "max_weight" : "mixnet";
+        scenario.cluster.rail.kind == RailKind::kOptical && seed % 6 != 5) {
+      scenario.controller = {};
+      scenario.controller.name = by_pair;
+    }
     if (seed % 3 == 0)
       scenario.stragglers.push_back({.slowdown = 1.5, .delay = {DelayDistribution::Kind::kUniform, us(1), us(50)}});
     Historian repeated;

@@ -67,7 +67,8 @@ class Registries:
     def add_scheduler(self, name, scheduler):
         """Lets engines that serve requests name the class `scheduler`: decide(view) maps a dict of the queue and the blocks to the next
         step, {"preempt": [request, ...], "run": [(request, tokens), ...], "admit": [(request, tokens), ...]}, by the places of requests
-        in view["running"] and view["waiting"]. The same view must have the same decision.
+        in view["running"] and view["waiting"]. Preempting one frees its "frees" blocks, as others hold "shared" of its "blocks" too.
+        The same view must have the same decision.
         """
         _require_class(scheduler, f"the scheduler {name}", {"decide": "decide(self, view)"})
         _native.add_scheduler(self._native, name, _summary(scheduler, name), scheduler)

@@ -93,7 +93,7 @@ struct AgentJob {
 };
 
 const char* kind_of(const WorkEvent& event) {
-  static constexpr const char* kKinds[] = {"begin", "timer", "rank_done", "launch_done"};
+  static constexpr const char* kKinds[] = {"begin", "timer", "rank_done", "launch_done", "announced"};
   return kKinds[static_cast<std::size_t>(event.kind)];
 }
 
@@ -177,6 +177,8 @@ py::dict view_of(const RequestView& request) {
   d["computed"] = request.computed;
   d["wanted"] = request.wanted();
   d["blocks"] = request.blocks;
+  d["shared"] = request.shared;
+  d["frees"] = request.frees();
   d["priority"] = request.priority;
   d["preempted"] = request.preempted;
   return d;

@@ -26,7 +26,7 @@ class ShortestFirst final : public SchedulingPolicy {
       const std::uint64_t more = view.more_blocks(request, std::uint64_t{request.computed} + tokens);
       while (more > left.blocks && end > i) {
         step.preempt.push_back(static_cast<std::uint32_t>(--end));
-        left.blocks += view.running[end].blocks;
+        left.blocks += view.running[end].frees();
       }
       if (end == i) break;
       left.blocks -= more;

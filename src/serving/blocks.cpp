@@ -2,6 +2,8 @@
 
 #include "photonrail/error.hpp"
 
+#include <algorithm>
+
 namespace photonrail::serving {
 
 namespace {
@@ -87,6 +89,13 @@ void KvBlocks::release(HeldBlocks& held) {
   }
   held.count = 0;
   PHOTONRAIL_CHECK(free_ <= total_);
+}
+
+// Blocks behind the prompt are the request's own.
+std::uint32_t KvBlocks::shared(const HeldBlocks& held, const Content& content) const {
+  const std::size_t prompt = std::min(held.ids.size(), content.prompt.size());
+  return static_cast<std::uint32_t>(std::count_if(held.ids.begin(), held.ids.begin() + static_cast<std::ptrdiff_t>(prompt),
+                                                  [this](std::uint32_t id) { return blocks_[id].holders > 1; }));
 }
 
 bool KvBlocks::lend(std::uint64_t blocks) {

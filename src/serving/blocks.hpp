@@ -56,6 +56,8 @@ class KvBlocks {
   /// The last block first, so that the beginning of a prompt is lost last. The content of a free block stays until it is
   /// taken.
   void release(HeldBlocks& held);
+  /// The blocks that others hold too.
+  [[nodiscard]] std::uint32_t shared(const HeldBlocks& held, const Content& content) const;
   /// No block's content is found from now on; who holds blocks keeps them.
   void forget_contents();
 

@@ -61,7 +61,7 @@ std::vector<RequestView> DecidedSteps::running() const {
     const Scheduler::Known& known = of_->known_[running.slot];
     const Request& request = known.request;
     views.push_back({request.prompt, running.reached - request.prompt, request.output, running.computed, known.held.count,
-                     request.priority, known.again});
+                     of_->blocks_.shared(known.held, request.contents()), request.priority, known.again});
   }
   return views;
 }
@@ -75,7 +75,7 @@ std::vector<RequestView> DecidedSteps::waiting() const {
     const bool has = known.held.count > 0 || known.swapped;
     const std::uint32_t found = has ? 0 : of_->blocks_.hits(request.contents(), (known.reached - 1) / block) * block;
     views.push_back({request.prompt, known.reached - request.prompt, request.output, has ? known.computed : found,
-                     known.held.count, request.priority, known.again});
+                     known.held.count, of_->blocks_.shared(known.held, request.contents()), request.priority, known.again});
   }
   return views;
 }

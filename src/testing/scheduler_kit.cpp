@@ -4,15 +4,18 @@
 #include "serving/scheduler.hpp"
 
 #include <algorithm>
-
 #include <memory>
+#include <numeric>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace photonrail::testing {
 
 namespace {
 
 constexpr std::uint64_t kDrawnRequests = 40;
+constexpr std::uint32_t kBlockTokens = 8;
 constexpr std::uint64_t kMostSteps = 100'000;  // 40 requests of at most 180 tokens, of which one a step at least
 
 /// Asks twice, and compares.
@@ -38,7 +41,7 @@ class AskedTwice final : public SchedulingPolicy {
 
 serving::EngineSpec drawn_engine(RandomStream& draw) {
   serving::EngineSpec engine;
-  engine.block_tokens = 8;
+  engine.block_tokens = kBlockTokens;
   engine.blocks = 30 + draw.below(70);
   engine.token_budget = static_cast<std::uint32_t>(16 + draw.below(100));
   engine.max_sequences = static_cast<std::uint32_t>(1 + draw.below(8));
@@ -47,20 +50,30 @@ serving::EngineSpec drawn_engine(RandomStream& draw) {
   return engine;
 }
 
-serving::Request drawn_request(std::uint64_t id, RandomStream& draw) {
+/// Keys of the full blocks of a prefix that every other request begins with.
+std::vector<std::uint64_t> drawn_prefix(const serving::EngineSpec& engine, RandomStream& draw) {
+  std::vector<std::uint64_t> keys(engine.prefix_caching ? draw.below(10) : 0);
+  std::iota(keys.begin(), keys.end(), std::uint64_t{1} << 40);
+  return keys;
+}
+
+serving::Request drawn_request(std::uint64_t id, std::span<const std::uint64_t> prefix, RandomStream& draw) {
   serving::Request request;
   request.id = request.content = id;
   request.prompt = static_cast<std::uint32_t>(1 + draw.below(120));
+  const std::size_t full = std::min<std::size_t>(prefix.size(), request.prompt / kBlockTokens);
+  if (id % 2 == 0) request.keys.assign(prefix.begin(), prefix.begin() + static_cast<std::ptrdiff_t>(full));
   request.output = static_cast<std::uint32_t>(1 + draw.below(60));
   return request;
 }
 
 std::string problem_on(const serving::EngineSpec& engine, RandomStream& draw) {
   serving::Scheduler scheduler(engine);
+  const std::vector<std::uint64_t> prefix = drawn_prefix(engine, draw);
   std::uint64_t came = 0;
   for (std::uint64_t step = 1; came < kDrawnRequests || scheduler.has_work(); ++step) {
     for (std::uint64_t n = draw.below(3); n > 0 && came < kDrawnRequests; --n) {
-      const serving::Request request = drawn_request(came++, draw);
+      const serving::Request request = drawn_request(came++, prefix, draw);
       if (scheduler.fits(request)) scheduler.enqueue(request);
     }
     if (!scheduler.has_work()) continue;

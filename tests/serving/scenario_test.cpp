@@ -215,6 +215,24 @@ TEST(ServingScenario, ASchedulerOfTheCallerDecidesTheSteps) {
 }
 
 // 898 GB are 877 million blocks of 16 tokens with 64 bytes: each is made when it is first taken.
+// Requests share blocks of a prefix, few are free, and the last of those that run is preempted: the shared blocks stay.
+TEST(ServingScenario, PreemptionFreesWhatNoOtherRequestHolds) {
+  const std::string one_gpu = R"({"schema": "photonrail.scenario/1",
+      "cluster": {"servers": 1, "gpus_per_server": 1, "rail": {"kind": "electrical"}}, "workload": {"serving": )";
+  for (
+      const char* serving :
+      {R"({"model": "llama3_8b", "requests": {"arrivals": {"stages": [{"per_s": 31250, "lasts_ms": 1}], "process": "weibull",
+            "shape": 1}, "input": {"distribution": "uniform", "least": 1, "greatest": 17}, "output": 5,
+            "prefix": {"groups": 3, "tokens": 16}}, "engine": {"blocks": 7, "scheduler": "shortest_first"}})",
+       R"({"model": "qwen3_30b_a3b", "requests": {"arrivals": {"per_s": 19}, "input": 4, "output": 35,
+            "prefix": {"groups": 1, "tokens": 4}},
+            "engine": {"block_tokens": 4, "blocks": 11, "scheduler": "shortest_first"}})"}) {
+    const RunResult result = simulate(parse_scenario(one_gpu + serving + "}}", "."));
+    EXPECT_EQ(result.serving->finished, result.serving->offered) << serving;
+    EXPECT_GT(result.serving->engines[0].preemptions, 0U) << serving;
+  }
+}
+
 TEST(ServingScenario, AnEngineWithMuchMemoryTakesNone) {
   const std::string tiny =
       R"("model": {"layers": 1, "hidden": 64, "ffn": 64, "heads": 1, "kv_heads": 1, "vocabulary": 64, "head_dim": 16}, )";

@@ -40,7 +40,7 @@ class InOrder : public SchedulingPolicy {
       const std::uint64_t more = view.more_blocks(request, std::uint64_t{request.computed} + tokens);
       while (more > free && end > i) {
         step.preempt.push_back(static_cast<std::uint32_t>(--end));
-        free += view.running[end].blocks;
+        free += view.running[end].frees();
       }
       if (end == i) break;
       free -= more;

@@ -74,6 +74,34 @@ TEST(SchedulerKit, AViewIsWrittenInVerbs) {
   EXPECT_EQ(step.admit[1].tokens, 50U);
 }
 
+// The first request lacks a block, and none is free. The last holds two, of which one is shared: preempting it frees the
+// other. Where it shares both, the one before it goes too.
+TEST(SchedulerKit, APreemptionFreesWhatIsNotShared) {
+  const auto policy = SchedulerRegistry::builtin().make("shortest_first");
+  const auto preempted = [&](std::uint32_t shared) {
+    testing::QueueView queue;
+    queue.running({.prompt = 16, .generated = 1, .computed = 16, .blocks = 1});
+    queue.running({.prompt = 20, .generated = 1, .computed = 20, .blocks = 2, .shared = 1});
+    queue.running({.prompt = 20, .generated = 1, .computed = 20, .blocks = 2, .shared = shared});
+    EngineView engine;
+    engine.total_blocks = 4;
+    return policy->decide(queue.view(engine)).preempt.size();
+  };
+  EXPECT_EQ(preempted(1), 1U);
+  EXPECT_EQ(preempted(2), 2U);
+}
+
+// A policy that counts all blocks of what it preempts is refused in some case.
+TEST(SchedulerKit, FindsWhoCountsSharedBlocksAsFree) {
+  const auto counts_all = [](EngineView view) {
+    std::vector<RequestView> running(view.running.begin(), view.running.end());
+    for (RequestView& request : running) request.shared = 0;
+    view.running = running;
+    return SchedulerRegistry::builtin().make("shortest_first")->decide(view);
+  };
+  EXPECT_THAT(testing::scheduler_problem(LambdaScheduler(counts_all), 200), HasSubstr("blocks that are not free"));
+}
+
 /// Does what a function says, once.
 class LambdaAgentOnce : public WorkloadAgent {
  public:

@@ -112,7 +112,8 @@ class QueueView {
   std::vector<RequestView> waiting_;
 };
 
-/// The first law that the scheduler breaks on `cases` small engines with requests that are drawn from the seed, or "":
+/// The first law that the scheduler breaks on `cases` small engines with requests that are drawn from the seed, some of
+/// which begin alike and share blocks, or "":
 /// every decision can be carried out, equal views have equal decisions, every request is finished, and its blocks are given
 /// back.
 [[nodiscard]] std::string scheduler_problem(const SchedulingPolicy& policy, std::uint32_t cases = 40,

@@ -21,11 +21,14 @@ struct RequestView {
   std::uint32_t output = 1;     ///< ... and gets in all
   std::uint32_t computed = 0;   ///< tokens whose KV is there; of one that waits, that it would find
   std::uint32_t blocks = 0;     ///< that it holds
+  std::uint32_t shared = 0;     ///< ... and other requests too, as those of a common prefix
   std::int32_t priority = 0;    ///< less is sooner
   bool preempted = false;       ///< it has run before
 
   /// The tokens that it has and has not computed: it gets one more in the step that computes the last of them.
   [[nodiscard]] std::uint32_t wanted() const { return prompt + generated - computed; }
+  /// The blocks that its preemption frees. A shared one is free once the last of those who hold it is preempted.
+  [[nodiscard]] std::uint32_t frees() const { return blocks - shared; }
 };
 
 struct EngineView {

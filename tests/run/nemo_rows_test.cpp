@@ -28,7 +28,7 @@ struct NemoModel {
 };
 const std::map<std::string, NemoModel> kNemoModels{{"qwen3-30b-a3b", {"qwen3_30b_a3b", 27.1}},
                                                    {"qwen3-235b-a22b", {"qwen3_235b_a22b", 28.1}},
-                                                   {"deepseek-v3", {"deepseek_v3", 70.0}}};
+                                                   {"deepseek-v3", {"deepseek_v3", 75.3}}};
 constexpr std::uint32_t kPromptTokens = 110;
 
 json training_of(const json& row) {
@@ -132,18 +132,15 @@ TEST(NemoRows, StepsAndOrders) {
       EXPECT_EQ(seconds < simulated, measured < other) << model << ": " << measured << " beside " << other;
     }
     others.emplace_back(measured, seconds);
-    if (!std::exchange(calibrated[model], true)) {
-      EXPECT_LT(std::abs(error), 0.02) << model;
-    } else {
-      errors.push_back(std::abs(error));
-    }
+    if (!std::exchange(calibrated[model], true)) EXPECT_LT(std::abs(error), 0.02) << model;
+    errors.push_back(std::abs(error));
   }
   ASSERT_FALSE(errors.empty());
   std::sort(errors.begin(), errors.end());
   EXPECT_LT(errors.back(), 0.25);
-  if (errors.size() == 9) {
-    EXPECT_LT(errors[4], 0.15);
-  }
+  if (errors.size() < 12) return;
+  EXPECT_LT((errors[5] + errors[6]) / 2.0, 0.15);
+  EXPECT_LT(errors[10], 0.30);
 }
 
 }  // namespace

@@ -1574,6 +1574,8 @@ class Tools(Section):
     cache: Optional[str] = None
     #: Sandboxes that a task's tree keeps. whole, 1 to 1000000. Default: 50.
     budget: Optional[int] = None
+    #: Of what the tree knows, since it was made. Default: for good.
+    time_to_live_s: Optional[float] = None
     #: A call that another response of the task has running. `"wait"`, `"run_twice"`. Default: `"wait"`.
     in_flight: Optional[str] = None
     #: Of a sandbox. Default: 0.
@@ -1601,8 +1603,13 @@ class RlRefit(Section):
     by: Optional[str] = None
     #: Of a weight on the wire. `"fp4"`, `"fp8"`, `"bf16"`, `"fp32"`. Default: `"bf16"`.
     precision: Optional[str] = None
+    #: As `collective/refit/share`. above 0, to 1. Default: 1.
+    share: Optional[float] = None
     #: As `collective/refit/pieces`. whole, 1 to 1000000. Default: 64.
     pieces: Optional[int] = None
+    #: The weights of a pipeline stage go when it has trained, while others still train; else all when all have.
+    #: Default: false.
+    overlap: Optional[bool] = None
     #: The KV of responses in flight under new weights. `"kept"`, `"recomputed"`. Default: `"kept"`.
     kv_after: Optional[str] = None
     more: Optional[Dict[str, Any]] = None

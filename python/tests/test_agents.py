@@ -41,6 +41,16 @@ def test_the_example_runs_and_keeps_the_laws(capsys):
     assert known.check_agent("adaptive_batch", ranks=4, cases=20) == ""
 
 
+def test_a_mode_of_reinforcement_learning_is_an_agent(capsys):
+    example = EXAMPLE.parent / "my_mode.py"
+    words = runpy.run_path(str(example), run_name="__main__")
+    on_policy, tail_later = map(float, capsys.readouterr().out.split())
+    assert tail_later < 0.6 * on_policy  # the longest of 512 is waited for, or the 512th of 640
+    scenario = {**words["scenario"], "workload": {**words["scenario"]["workload"], "agent": {"name": "tail_later"}}}
+    launches = photonrail.simulate(scenario, registries=words["known"]).json["launches"]
+    assert [(of["kind"], of["count"]) for of in launches] == [("generation", 4), ("training", 4), ("refit", 4)]
+
+
 def test_an_agent_launches_the_job_beside_it(four):
     class Twice(Once):
         needs_step = True

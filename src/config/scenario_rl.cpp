@@ -155,6 +155,11 @@ constexpr Field kToolFields[] = {
                                                                "Sandboxes that a task's tree keeps.")
         .by("tree.budget")
         .or_else("50"),
+    fields::own_time(
+        "time_to_live", "s", fields::kTimeUnits, fields::time_shape(),
+        [](const Reading& at) { into<ToolSpec>(at).tree.seconds_to_live = to_seconds(fields::duration_of(at)); },
+        "Of what the tree knows, since it was made.")
+        .or_else("for good"),
     fields::word<kInFlight, &ToolSpec::in_flight>("in_flight", "A call that another response of the task has running.")
         .or_else("`\"wait\"`"),
     fields::time<&ToolSpec::build>("build", "ms", "Of a sandbox.").or_else("0"),
@@ -173,7 +178,15 @@ constexpr Field kRefitPhaseFields[] = {
     fields::word<kBytesOf, &RefitPhase::weight_bytes>("precision", "Of a weight on the wire.")
         .by("weight_bytes")
         .or_else("`\"bf16\"`"),
+    fields::own(
+        "share", fields::positive_shape(1.0), [](const Reading& at) { into<RefitPhase>(at).share = number_of(at); },
+        "As `collective/refit/share`.")
+        .or_else("1"),
     fields::count<&RefitPhase::pieces>("pieces", 1, 1'000'000, "As `collective/refit/pieces`.").or_else("64"),
+    fields::flag<&RefitPhase::overlap>(
+        "overlap",
+        "The weights of a pipeline stage go when it has trained, while others still train; else all when all have.")
+        .or_else("false"),
     fields::word<kKvAfter, &RefitPhase::kv_after>("kv_after", "The KV of responses in flight under new weights.")
         .or_else("`\"kept\"`"),
 };

@@ -33,6 +33,7 @@ Launch& LaunchTable::open(std::size_t parts, std::uint32_t longest) {
   launch.first = TaskId{next_task_};
   launch.parts.assign(parts, {});
   launch.ranks_left = static_cast<std::uint32_t>(parts);
+  launch.asked = 0;
   launch.last = {};
   next_task_ += longest;
   ++open_;

@@ -26,13 +26,14 @@ namespace photonrail::execution {
 /// A graph on certain ranks of the job, as its launches share it.
 struct LaunchedGraph {
   std::shared_ptr<const TaskGraph> graph;
-  std::vector<RankId> ranks;                  ///< of the job, by rank of the graph
-  std::vector<CommunicatorId> communicators;  ///< OperationTable's, by number in the graph
-  std::vector<ProgramJoins> joins;            ///< by program
-  std::vector<std::uint32_t> joins_at{};      ///< by rank of the graph: of its first counter among Launch::joins
-  std::vector<std::uint32_t> counters{};      ///< of all ranks: predecessors
-  std::uint32_t longest = 0;                  ///< tasks of the longest program
-  std::uint32_t users = 0;                    ///< launches that are open
+  std::vector<RankId> ranks;                             ///< of the job, by rank of the graph
+  std::vector<CommunicatorId> communicators;             ///< OperationTable's, by number in the graph
+  std::vector<ProgramJoins> joins;                       ///< by program
+  std::vector<std::uint32_t> joins_at{};                 ///< by rank of the graph: of its first counter among Launch::joins
+  std::vector<std::uint32_t> counters{};                 ///< of all ranks: predecessors
+  std::uint32_t longest = 0;                             ///< tasks of the longest program
+  std::uint32_t users = 0;                               ///< launches that are open
+  std::vector<std::optional<std::uint32_t>> messages{};  ///< Announcements': of each rank over rails, where it was counted
 };
 
 /// The part of a rank in a launch.
@@ -40,6 +41,7 @@ struct LaunchPart {
   RankId rank;
   std::uint32_t tasks_left = 0;
   bool entered = false;
+  bool asked = false;      ///< Announcements': its requests have gone out ahead
   double slowdown = 1.0;   ///< of its GPU (StragglerInjector)
   CriticalPathTag last{};  ///< of its tasks that completed, or of its entry
 };
@@ -63,7 +65,8 @@ struct Launch {
   std::vector<LaunchPart> parts;                  ///< by rank of the graph
   std::vector<JoinCounter> joins;
   std::uint32_t ranks_left = 0;
-  CriticalPathTag last{};  ///< of the ranks that are done
+  std::uint32_t asked = 0;  ///< ranks that have asked ahead
+  CriticalPathTag last{};   ///< of the ranks that are done
 
   [[nodiscard]] const Program& program(std::size_t part) const { return graph->graph->program(RankId{part}); }
   [[nodiscard]] std::size_t tasks_of(std::size_t part) const { return graph == nullptr ? 1 : program(part).tasks().size(); }

@@ -36,6 +36,24 @@ void note_opened(const RunContext& run, Launch& launch, LaunchLabel label) {
   observe(run, launch, false);
 }
 
+struct Instant {
+  Time now{};        // of the job
+  Duration began{};  // the job
+  CriticalPathTag cause{};
+};
+
+// The agent is told of launches whose ranks have all asked for circuits ahead, in the order in which the last of them did.
+// Returns true when there are some.
+bool add_announced(Announcements& announcements, AgentVoice& voice, const Instant& at) {
+  const std::vector<const Launch*> asked = announcements.take_asked();
+  for (const Launch* launch : asked) {
+    voice.add(
+        {WorkEvent::Kind::kAnnounced, at.now, launch->id, RankId::none(), launch->label.token, launch->opened - at.began},
+        at.cause);
+  }
+  return !asked.empty();
+}
+
 }  // namespace
 
 Launches::Launches(WorkloadAgent& agent, LaunchTable& table, const RunContext& run, ProgramListener& listener,
@@ -45,7 +63,7 @@ Launches::Launches(WorkloadAgent& agent, LaunchTable& table, const RunContext& r
       run_(run),
       listener_(listener),
       horizon_(horizon),
-      ahead_(ahead),
+      announcements_(table, run_.operations, ahead),
       hears_ranks_(agent.hears_ranks()),
       graphs_(table, run_),
       timers_(run.engine, engine::Action::to<&Launches::wake>(*this)),
@@ -126,22 +144,11 @@ void Launches::enter(LaunchId id, RankId rank) {
   enter_part(*place.launch, place.part);
 }
 
-// As IssueOrder does for an operation that the rank has not reached: the seat exists, or is made.
+// Where the rank has messages before the launch, its requests go out behind them.
 void Launches::announce(LaunchId id, RankId rank) {
   const auto [launch, part] = before_entry(id, rank, "announces");
-  // Only policies that say so are told of operations ahead of time.
-  const bool asks = ahead_.circuits != nullptr && !ahead_.behaviour->announces.empty();
-  if (!asks || !ahead_.behaviour->announces[rank.index()]) return;
-  const LaunchedGraph& graph = *launch->graph;
-  for (const TaskId local : graph.joins[graph.graph->program_of(RankId{part}).index()].first) {
-    const Task& task = launch->task(part, local);
-    // A group of one rank sends nothing.
-    if (task.kind == TaskKind::kCompute || run_.operations.group_size(rank, task, id.value) == 1) continue;
-    const auto [op_id, member] = run_.operations.seat(rank, task, id.value);
-    const Operation& op = run_.operations[op_id];
-    if (!op.optical || op.runnable == nullptr || !op.takes_part(member, 0)) continue;
-    ahead_.circuits->request(op_id, 0, member, launch->number(local));
-  }
+  announcements_.announce(*launch, part);
+  add_announced(announcements_, voice_, {now(), began_.since_start(), voice_.cause()});
 }
 
 LaunchId Launches::compute(std::span<const RankId> ranks, Duration time, LaunchLabel label, Stream stream) {
@@ -189,6 +196,7 @@ LaunchId Launches::enter_all(Launch& launch) {
 void Launches::enter_part(Launch& launch, std::uint32_t part) {
   LaunchPart& entered = launch.parts[part];
   entered.entered = true;
+  announcements_.entered(launch, part);
   entered.last = voice_.cause();
   // The rank is idle between launches: the accounts move that part of its wait for peers to `idle`.
   table_.idle().work_began(entered.rank, run_.accounting.peer_wait(entered.rank, run_.engine.now()));
@@ -231,6 +239,9 @@ void Launches::complete(RankId rank, TaskId number, CriticalPathTag cause) {
   const auto [found, part] = table_.place(rank, number);
   Launch& launch = *found;
   ++tasks_.done;
+  announcements_.completed(launch, part, launch.local(number));
+  // The message may have been the last before launches that its rank has announced.
+  const bool announced = add_announced(announcements_, voice_, {now(), began_.since_start(), cause});
   if (launch.graph != nullptr) {
     const TaskId task = launch.local(number);
     const Program& program = launch.program(part);
@@ -249,6 +260,7 @@ void Launches::complete(RankId rank, TaskId number, CriticalPathTag cause) {
   LaunchPart& of_rank = launch.parts[part];
   of_rank.last = later_of(of_rank.last, cause);
   if (--of_rank.tasks_left == 0) end_part(launch, part);
+  if (announced) tell_all();
 }
 
 void Launches::end_part(Launch& launch, std::uint32_t part) {

@@ -3,13 +3,12 @@
 #pragma once
 
 #include "execution/agent_voice.hpp"
-#include "execution/circuit_service.hpp"
+#include "execution/announcements.hpp"
 #include "execution/launch_table.hpp"
 #include "execution/launch_timers.hpp"
 #include "execution/launched_graphs.hpp"
 #include "execution/rank_progress.hpp"
 #include "execution/run_context.hpp"
-#include "execution/schedule.hpp"
 #include "photonrail/workload/agent.hpp"
 
 #include <cstddef>
@@ -20,12 +19,6 @@
 #include <vector>
 
 namespace photonrail::execution {
-
-/// Where requests go that ranks send ahead of their operations.
-struct AheadRequests {
-  CircuitService* circuits = nullptr;        ///< null: none are sent
-  const RankBehaviour* behaviour = nullptr;  ///< says whose
-};
 
 class Launches final : public WorkSink {
  public:
@@ -84,7 +77,7 @@ class Launches final : public WorkSink {
   RunContext run_;
   ProgramListener& listener_;
   const std::optional<Time> horizon_;
-  const AheadRequests ahead_;
+  Announcements announcements_;
   const bool hears_ranks_;
   LaunchedGraphs graphs_;
   LaunchTimers timers_;

@@ -142,7 +142,9 @@ constexpr auto kStep = outputs<StepOfJob>(
      key<of_step<&RlStep::log_probabilities>>("log_probabilities_s", "Of all models that give some."),
      key<of_step<&RlStep::training>>("training_s", "Of the policy, and of the critic if there is one."),
      key<of_step<&RlStep::refit>>("refit_s", "New weights go to the engines."),
-     key<of_step<&RlStep::refit_announced>>("refit_announced_s", "So long before it began."),
+     key<of_step<&RlStep::refit_announced>>("refit_announced_s",
+                                            "Under a policy that provisions: so long before it began all of its ranks had "
+                                            "asked for its circuits."),
      key<of_step<&RlStep::offload>>("offload_s", "On shared GPUs: room is made for training."),
      key<of_step<&RlStep::reload>>("reload_s", "What was there comes back."),
      key<[](const StepOfJob& of) { return of.step.tokens.responses; }>("response_tokens", "Of all samples."),

@@ -40,19 +40,7 @@ void add(serving::BatchTotals& sum, const serving::BatchTotals& totals) {
 
 }  // namespace
 
-std::shared_ptr<const TaskGraph> refit_graph(const RlSpec& spec) {
-  const auto traffic = std::make_shared<const collective::RefitTraffic>(refit_spec(spec));
-  const std::uint32_t ranks = traffic->spec().members();
-  TaskGraphBuilder builder(ranks);
-  builder.set_demands(traffic);
-  const CommunicatorId group = builder.add_communicator("refit", rank_range(0, ranks), Dimension::kRefit);
-  const ProgramId p = builder.add_program();
-  builder.add_all_to_all(p, 0, 1, Bytes{traffic->spec().bytes().count / ranks}, "refit");
-  for (std::uint32_t r = 0; r < ranks; ++r) builder.assign(RankId{r}, p, {group});
-  return std::make_shared<const TaskGraph>(std::move(builder).build());
-}
-
-RlAgent::RlAgent(RlSpec spec, std::shared_ptr<const TaskGraph> refit)
+RlAgent::RlAgent(RlSpec spec, std::vector<std::shared_ptr<const TaskGraph>> refits)
     : spec_(std::move(spec)),
       batching_(batching_of(spec_)),
       offload_bytes_(offload_bytes(spec_)),
@@ -62,7 +50,7 @@ RlAgent::RlAgent(RlSpec spec, std::shared_ptr<const TaskGraph> refit)
       recorder_(spec_),
       tools_(spec_.tools ? std::make_unique<ToolCache>(*spec_.tools, spec_.seed) : nullptr),
       training_(spec_.training),
-      refit_(std::move(refit)) {
+      refits_(spec_, std::move(refits)) {
   engines_.reserve(spec_.generation.engines);
   for (std::uint32_t e = 0; e < spec_.generation.engines; ++e)
     engines_.push_back({.generation = new_engine(e), .number = e});
@@ -118,8 +106,11 @@ void RlAgent::on(const WorkEvent& event, WorkSink& sink) {
   }
   if (event.kind == WorkEvent::Kind::kLaunchDone) launched(event, sink);
   if (event.kind == WorkEvent::Kind::kTimer) told(event, sink);
+  if (event.kind == WorkEvent::Kind::kAnnounced && refits_.waits(event.launch)) recorder_.refit_announced(sink.now());
+  if (event.kind == WorkEvent::Kind::kRankDone && event.token == kTrain) refits_.trained(event.rank);
   act(sink);
   start_engines(sink);
+  refit_early(sink);
 }
 
 void RlAgent::told(const WorkEvent& event, WorkSink& sink) {
@@ -146,22 +137,22 @@ void RlAgent::told(const WorkEvent& event, WorkSink& sink) {
 void RlAgent::act(WorkSink& sink) {
   if (schedule_.may_refit() && engines_stand()) {
     schedule_.refit();
-    recorder_.refit_begins(sink.now());
-    announce_refit(sink);
-    const LaunchId refit = std::exchange(pending_.refit, LaunchId::none());
-    for (std::uint32_t r = 0; r < refit_->ranks(); ++r) sink.enter(refit, RankId{r});
+    refits_.open({kRefit, kRefit}, sink);
+    if (!refits_.begun()) recorder_.refit_begins(sink.now());
+    refits_.enter_all(sink);
   }
   if (schedule_.may_train()) train(sink);
   if (const std::uint64_t samples = schedule_.may_begin(); samples > 0) begin_samples(samples, sink);
 }
 
-// Once. Its ranks say that it comes when nothing else is on the rails of engines any more.
-void RlAgent::announce_refit(WorkSink& sink) {
-  if (pending_.refit != LaunchId::none()) return;
-  const auto ranks = static_cast<std::uint32_t>(refit_->ranks());
-  pending_.refit = sink.open({refit_, rank_range(0, ranks)}, {kRefit, kRefit});
-  recorder_.refit_announced(sink.now());
-  for (std::uint32_t r = 0; r < ranks; ++r) sink.announce(pending_.refit, RankId{r});
+// Engines have nothing to do until the refit. Weights of stages that have trained may reach them while others still train.
+void RlAgent::refit_early(WorkSink& sink) {
+  if (!refits_.is_open() || !schedule_.waits_for_refit()) return;
+  refits_.engines_stand(sink);
+  if (!refits_.by_stage()) return;
+  const bool begun = refits_.begun();
+  refits_.enter_trained(sink);
+  if (!begun && refits_.begun()) recorder_.refit_begins(sink.now());
 }
 
 std::vector<RlAgent::Engine*> RlAgent::idlest_first() {
@@ -222,17 +213,18 @@ void RlAgent::launched(const WorkEvent& event, WorkSink& sink) {
     case kExchange:
       return step_ended(kExchange, token, sink);
     case kOffload:
-      return --pending_.moves > 0 ? void() : prepare(sink);
+      return --moves_ > 0 ? void() : prepare(sink);
     case kLogProbabilities:
       return train_next(sink);
     case kTrain:
       recorder_.optimizer_step();
       return train_next(sink);
     case kReload:
-      if (--pending_.moves > 0) return;
+      if (--moves_ > 0) return;
       recorder_.reloaded(sink.now());
       return schedule_.trained();
     default:
+      if (!refits_.ended()) return;
       schedule_.refitted();
       recorder_.refit_ends(sink.now());
       for (Engine& engine : engines_) {
@@ -377,11 +369,11 @@ void RlAgent::train_next(WorkSink& sink) {
   if (next->trains) recorder_.training_begins(sink.now());
   const Kind kind = next->trains ? kTrain : kLogProbabilities;
   sink.launch({next->graph, rank_range(0, spec_.training.ranks())}, {kind, kind});
+  if (training_.done()) refits_.open({kRefit, kRefit}, sink);
 }
 
 void RlAgent::trained(WorkSink& sink) {
   recorder_.training_ends(sink.now());
-  if (!flows_.any() || spec_.mode.shared) announce_refit(sink);
   if (offload_bytes_ > 0.0) return move_state(kReload, sink);
   schedule_.trained();
 }
@@ -393,7 +385,7 @@ bool RlAgent::engines_stand() const {
 // What training keeps goes to the hosts before it begins, as that of engines comes, and the other way round after it.
 void RlAgent::move_state(Kind kind, WorkSink& sink) {
   recorder_.moved(offload_bytes_ * spec_.ranks());
-  pending_.moves = launch_host_moves(spec_.offload, offload_bytes_, spec_.ranks(), {kind, kind}, sink);
+  moves_ = launch_host_moves(spec_.offload, offload_bytes_, spec_.ranks(), {kind, kind}, sink);
 }
 
 }  // namespace photonrail::rl

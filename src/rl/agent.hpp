@@ -6,6 +6,7 @@
 #include "rl/engine_flows.hpp"
 #include "rl/generation_engine.hpp"
 #include "rl/recorder.hpp"
+#include "rl/refit_launches.hpp"
 #include "rl/rollouts.hpp"
 #include "rl/schedule.hpp"
 #include "rl/spec.hpp"
@@ -22,8 +23,8 @@ namespace photonrail::rl {
 
 class RlAgent : public WorkloadAgent {
  public:
-  /// `refit`: refit_graph() of the same specification but for the seed. REQUIRES: the specification is valid.
-  RlAgent(RlSpec spec, std::shared_ptr<const TaskGraph> refit);
+  /// `refits`: refit_graphs() of the same specification but for the seed. REQUIRES: the specification is valid.
+  RlAgent(RlSpec spec, std::vector<std::shared_ptr<const TaskGraph>> refits);
 
   void on(const WorkEvent& event, WorkSink& sink) override;
   [[nodiscard]] bool finished() const override { return schedule_.finished(); }
@@ -32,6 +33,7 @@ class RlAgent : public WorkloadAgent {
   [[nodiscard]] RlResult result() const;
 
   [[nodiscard]] bool announces() const override { return true; }
+  [[nodiscard]] bool hears_ranks() const override { return refits_.by_stage(); }
 
   enum Kind : std::uint32_t { kGenerate, kOffload, kLogProbabilities, kTrain, kReload, kRefit, kExchange };
 
@@ -47,11 +49,6 @@ class RlAgent : public WorkloadAgent {
     Time swapped_out{};           ///< its link to the other memory is taken until then, in each direction
     Time swapped_in{};
     std::multiset<Time> changes{};  ///< times at which it is known to get samples back, or to fail
-  };
-
-  struct Pending {
-    LaunchId refit = LaunchId::none();  ///< announced, and not begun
-    std::uint32_t moves = 0;            ///< to hosts or back, that have not ended
   };
 
   void told(const WorkEvent& event, WorkSink& sink);
@@ -75,7 +72,7 @@ class RlAgent : public WorkloadAgent {
   [[nodiscard]] GenerationEngine new_engine(std::uint32_t number) const;
   [[nodiscard]] bool engines_stand() const;
   void move_state(Kind kind, WorkSink& sink);
-  void announce_refit(WorkSink& sink);
+  void refit_early(WorkSink& sink);
 
   const RlSpec spec_;
   const serving::EngineSpec batching_;
@@ -90,11 +87,8 @@ class RlAgent : public WorkloadAgent {
   std::vector<std::uint64_t> lost_;                                           ///< samples that no engine has
   serving::BatchTotals totals_;                                               ///< of engines that failed
   std::priority_queue<Time, std::vector<Time>, std::greater<>> reward_ends_;  ///< of workers that are busy
-  std::shared_ptr<const TaskGraph> refit_;
-  Pending pending_;
+  RefitLaunches refits_;
+  std::uint32_t moves_ = 0;  ///< to hosts or back, that have not ended
 };
-
-/// The graph of a refit: all ranks of both layouts, in the order of the job.
-[[nodiscard]] std::shared_ptr<const TaskGraph> refit_graph(const RlSpec& spec);
 
 }  // namespace photonrail::rl

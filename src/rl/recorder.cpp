@@ -67,9 +67,15 @@ void Recorder::training_ends(Time now) {
   trained_ = now;
 }
 
+void Recorder::refit_begins(Time now) {
+  refit_ = now;
+  known_ = announced_ == Time::never() ? Duration{} : now - announced_;
+  announced_ = Time::never();
+}
+
 void Recorder::refit_ends(Time now) {
   result_.steps.back().refit = now - refit_;
-  result_.steps.back().refit_announced = refit_ - announced_;
+  result_.steps.back().refit_announced = known_;
   close(now);
 }
 

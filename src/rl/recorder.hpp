@@ -6,6 +6,7 @@
 #include "rl/schedule.hpp"
 #include "rl/spec.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -28,8 +29,9 @@ class Recorder {
   /// KV of a response that waited for a tool has left and come back.
   void swapped(double bytes) { result_.swapped_bytes += 2.0 * bytes; }
   void made_again(std::uint64_t samples) { result_.made_again += samples; }
-  void refit_announced(Time now) { announced_ = now; }
-  void refit_begins(Time now) { refit_ = now; }
+  /// Controllers have the requests of all of its ranks.
+  void refit_announced(Time now) { announced_ = std::min(announced_, now); }
+  void refit_begins(Time now);
   void refit_ends(Time now);
   /// The engine begins a run, or stands still, and samples of it may wait for tools.
   void engine(std::uint32_t engine, bool runs, bool waits_for_tools, Time now);
@@ -39,14 +41,15 @@ class Recorder {
   void close(Time now);
 
   RlResult result_;
-  std::uint32_t prompt_ = 0;       ///< tokens
-  bool open_ = false;              ///< the last step has not ended
-  Time ended_{};                   ///< the step before
-  Time taken_{};                   ///< the batch of the open step
-  Time training_ = Time::never();  ///< its training began, and has not ended
-  Time trained_{};                 ///< ... ended
-  Time announced_{};               ///< the refit that is next, or goes on
+  std::uint32_t prompt_ = 0;        ///< tokens
+  bool open_ = false;               ///< the last step has not ended
+  Time ended_{};                    ///< the step before
+  Time taken_{};                    ///< the batch of the open step
+  Time training_ = Time::never();   ///< its training began, and has not ended
+  Time trained_{};                  ///< ... ended
+  Time announced_ = Time::never();  ///< the refit that is next
   Time refit_{};
+  Duration known_{};                ///< the refit that goes on, before it began
   std::vector<Time> stands_since_;  ///< by engine, for samples at tools; never: it does not
 };
 

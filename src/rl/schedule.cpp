@@ -20,7 +20,7 @@ void ModeSpec::validate() const {
   require(std::ceil(ahead) <= oldest, field("oldest"),
           "of " + core::counted(oldest, "version") + " drops samples that are begun " +
               core::counted(static_cast<std::uint64_t>(std::ceil(ahead)), "version") + " ahead: training starves",
-          "raise it to what {ahead} makes, or lower {ahead}");
+          "raise it to that, or lower {ahead}");
 }
 
 std::uint64_t Schedule::may_begin() const {

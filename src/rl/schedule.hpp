@@ -51,6 +51,8 @@ class Schedule {
   TakenBatch train();
   void trained();
   [[nodiscard]] bool may_refit() const;
+  /// No response is in flight, and none may begin before a refit.
+  [[nodiscard]] bool waits_for_refit() const { return !refitting_ && in_flight() == 0 && may_begin() == 0; }
   void refit();
   void refitted();
 

@@ -26,10 +26,11 @@ void check_engine(const RlSpec& spec) {
       spec.prompts.tokens + (spec.prompts.lengths.most > 0 ? spec.prompts.lengths.most : spec.prompts.lengths.mean);
   require(tokens > 0.0, field("generation.engine"),
           "of " + std::to_string(g.engine.ranks) + " ranks does not hold the weights", "use more ranks an engine");
+  const bool given = g.batching.blocks > 0;
   require(
-      tokens >= most + g.batching.block_tokens, field("generation.engine"),
+      tokens >= most + g.batching.block_tokens, field(given ? "generation.batching.blocks" : "generation.engine"),
       "has room for " + std::to_string(static_cast<std::int64_t>(tokens)) + " tokens of KV, less than one response needs",
-      "use more ranks an engine, or shorter responses");
+      given ? "use more blocks, or shorter responses" : "use more ranks an engine, or shorter responses");
   for (std::size_t f = 0; f < g.failures.size(); ++f) {
     require(g.failures[f].engine < g.engines, field("generation.failures[].engine", f),
             "is not one of the " + std::to_string(g.engines) + " engines");
@@ -50,6 +51,19 @@ void check_training(const RlSpec& spec) {
   core::check_member(field("training.step"), [&] { phase.of(tokens).validate(); });
 }
 
+// Weights that go while training ends need engines that stand.
+void check_overlap(const RlSpec& spec) {
+  if (!spec.refit.overlap) return;
+  const auto at = field("refit.overlap");
+  require(!spec.mode.shared, at, "sends weights while training ends, when its GPUs are not the engines'",
+          "remove it, or not {mode.shared}");
+  require(!spec.mode.partial, at, "sends weights to engines that stand, and asynchronous ones generate until training ends",
+          "remove it, or use the mode \"one_step_off\"");
+  require(spec.training.step.parallelism.pp > 1, at,
+          "sends the weights of a pipeline stage when it has trained, and there is one",
+          "remove it, or more {training.step.parallelism.pp}");
+}
+
 }  // namespace
 
 void RlSpec::validate() const {
@@ -62,6 +76,7 @@ void RlSpec::validate() const {
   require(mode.batch == prompts.count * prompts.responses, field("mode.batch"), "must be prompts x responses");
   check_training(*this);
   core::check_member(field("refit"), [&] { refit_spec(*this).validate(); });
+  check_overlap(*this);
   check_engine(*this);
 }
 
@@ -112,7 +127,7 @@ serving::EngineSpec batching_of(const RlSpec& spec) {
 
 collective::RefitSpec refit_spec(const RlSpec& spec) {
   const ParallelismSpec& p = spec.training.step.parallelism;
-  return {.units = workload::weight_units(spec.model, spec.refit.weight_bytes),
+  return {.units = workload::weight_units(spec.model, spec.refit.weight_bytes * spec.refit.share),
           .training = {p.ranks(), p.pp, p.tp, p.ep, spec.model.moe ? p.expert_tp() : 1},
           .engine = spec.generation.engine,
           .engines = spec.generation.engines,

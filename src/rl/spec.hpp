@@ -68,7 +68,9 @@ struct RewardSpec {
 struct RefitPhase {
   collective::RefitWay way = collective::RefitWay::kRingPerRail;
   double weight_bytes = 2.0;  ///< of a parameter on the wire
+  double share = 1.0;         ///< of the bytes; below 1: a delta to the weights before
   std::uint32_t pieces = 64;
+  bool overlap = false;  ///< the weights of a pipeline stage go when it has trained, while others still train
   KvAfter kv_after = KvAfter::kKept;
 };
 

@@ -46,6 +46,8 @@ class TrainingLaunches {
   void take(std::span<const std::uint32_t> tokens);
   /// What comes next; nullopt: the batch is trained.
   [[nodiscard]] std::optional<Launch> next();
+  /// Nothing comes next.
+  [[nodiscard]] bool done() const { return queue_.empty(); }
 
  private:
   using Key = std::pair<Packing, bool>;

@@ -188,7 +188,7 @@ Found refit_not_provisioned(const Scenario& scenario, const RunResult& result, c
   return Note{"refit-provisioned", "/controller",
               std::string("\"provisioned\" has no effect: ") +
                   (switched == 0 ? "the circuits of a refit are lit when it comes, as other phases use them too."
-                                 : "each refit follows training, or generation over the rails, at once."),
+                                 : "each refit follows the last message of training, or of engines, at once."),
               static_cast<double>(known)};
 }
 

@@ -25,15 +25,15 @@ class ReportedRlAgent final : public rl::RlAgent {
 
 RlWorkload::RlWorkload(rl::RlSpec spec) : spec_(std::move(spec)) {
   spec_.validate();
-  refit_ = rl::refit_graph(spec_);
+  refits_ = rl::refit_graphs(spec_);
 }
 
-TaskGraph RlWorkload::graph() const { return idle_graph(spec_.ranks(), refit_->shared_demands()); }
+TaskGraph RlWorkload::graph() const { return idle_graph(spec_.ranks(), refits_.front()->shared_demands()); }
 
 std::unique_ptr<WorkloadAgent> RlWorkload::make(const Scenario& /*scenario*/, std::uint64_t seed) const {
   rl::RlSpec spec = spec_;
   spec.seed = seed;
-  return std::make_unique<ReportedRlAgent>(std::move(spec), refit_);
+  return std::make_unique<ReportedRlAgent>(std::move(spec), refits_);
 }
 
 WorkEstimate RlWorkload::work() const {

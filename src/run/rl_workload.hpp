@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace photonrail::run {
 
@@ -23,7 +24,7 @@ class RlWorkload final : public Workload {
 
  private:
   rl::RlSpec spec_;
-  std::shared_ptr<const TaskGraph> refit_;
+  std::vector<std::shared_ptr<const TaskGraph>> refits_;
 };
 
 }  // namespace photonrail::run

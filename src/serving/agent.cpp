@@ -29,6 +29,7 @@ void ServingAgent::on(const WorkEvent& event, WorkSink& sink) {
       launch_done(event.token, sink);
       break;
     case WorkEvent::Kind::kRankDone:
+    case WorkEvent::Kind::kAnnounced:
       break;
   }
   // Everything that ends now is known before a step begins now.

@@ -1,5 +1,6 @@
 // The parts that carry out the launches of an agent, each built alone.
 #include "execution/launches.hpp"
+#include "execution/announcements.hpp"
 #include "execution/part_fixture.hpp"
 #include "photonrail/error.hpp"
 
@@ -41,6 +42,37 @@ TEST(LaunchTable, NumbersOfOlderLaunchesAreLower) {
   Launch& third = table.open(1, 1);
   EXPECT_EQ(third.first, TaskId{0U}) << "numbers begin again when no launch is open";
   EXPECT_EQ(third.id, LaunchId{2U});
+}
+
+// A rank that is in a launch asks for what it announces when its operation there is over, another one at once.
+TEST(Announcements, AskBehindTheLastMessage) {
+  test::Job job(2);
+  job.collective(job.group({0, 1}), {0, 1}, CollectiveOp::kAllReduce, 1'000'000);
+  PartFixture part{std::move(job)};
+  LaunchTable table(part.job_.scenario.gpu_of_rank);
+  OperationTable operations(part.graph(), part.placement, part.fabric, part.plans, nullptr, &table);
+  const RunContext context{part.engine,     part.fabric, operations,    part.accounting,
+                           part.stragglers, part.gpus,   part.observers};
+  LaunchedGraphs graphs(table, context);
+  test::FakeCircuits circuits;
+  const RankBehaviour behaviour{.announces = {true, true}};
+  Announcements announcements(table, operations, {&circuits, &behaviour});
+  const Fragment fragment{std::make_shared<const TaskGraph>(part.graph()), {RankId{0U}, RankId{1U}}};
+  const auto open = [&]() -> Launch& {
+    Launch& launch = table.open(2, 1);
+    launch.graph = &graphs.of(fragment);
+    fill(table, launch, 0);
+    return launch;
+  };
+  Launch& busy = open();
+  Launch& next = open();
+  announcements.entered(busy, 0);
+  announcements.announce(next, 0);
+  announcements.announce(next, 1);
+  EXPECT_TRUE(announcements.take_asked().empty()) << "rank 0 has an operation to end";
+  announcements.completed(busy, 0, TaskId{0U});
+  EXPECT_THAT(announcements.take_asked(), ElementsAre(&next));
+  EXPECT_TRUE(announcements.take_asked().empty()) << "once";
 }
 
 TEST(LaunchedGroups, EqualGroupsAreOne) {

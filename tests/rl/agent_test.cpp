@@ -47,7 +47,7 @@ struct KitTimes {
 
 RlResult run_job(const RlSpec& spec, const KitTimes& times = {}) {
   spec.validate();
-  RlAgent agent(spec, refit_graph(spec));
+  RlAgent agent(spec, refit_graphs(spec));
   testing::AgentKit kit(agent, spec.ranks());
   kit.begin();
   kit.run([&](const testing::AgentCall& call) {
@@ -101,7 +101,7 @@ TEST(RlAgent, MessagesInsideEnginesAreTraffic) {
   spec.generation.batching.prefix_caching = false;
   spec.generation.engine.ranks = spec.generation.engine.tp = 2;
   const auto reduced = [](const RlSpec& of) {
-    RlAgent agent(of, refit_graph(of));
+    RlAgent agent(of, refit_graphs(of));
     testing::AgentKit kit(agent, of.ranks());
     std::map<LaunchId, double> of_launch;  // a launch is asked for its time more than once
     kit.run([&](const testing::AgentCall& call) {
@@ -125,12 +125,13 @@ TEST(RlAgent, MessagesInsideEnginesAreTraffic) {
   EXPECT_THROW(spec.validate(), ConfigError) << "one GPU sends nothing";
 }
 
-// A refit is announced when training has ended: before what training kept comes back, and before engines stand.
+// A refit is announced when the last mini-batch begins, so that its circuits may be asked for behind its last message:
+// before what training kept comes back.
 TEST(RlAgent, AnnouncesItsRefit) {
   RlSpec spec = small_job();
   spec.mode.shared = true;
   spec.offload.bytes = 25e9;
-  RlAgent agent(spec, refit_graph(spec));
+  RlAgent agent(spec, refit_graphs(spec));
   testing::AgentKit kit(agent, spec.ranks());
   std::size_t reloads_beside = 0;
   kit.run([&](const testing::AgentCall& call) {
@@ -203,11 +204,15 @@ TEST(RlAgent, ToolsHoldEnginesUp) {
   EXPECT_EQ(with.tool_calls, without.tool_calls);
   EXPECT_NEAR(static_cast<double>(with.tool_hits) / static_cast<double>(with.tool_calls), 0.42, 0.06);
   EXPECT_LE(middle_step(with), middle_step(without) * 1.01);  // a copy begins anew where no sandbox was kept
+  // What the tree forgets at once is found by none but those who wait for it.
+  spec.tools->tree.seconds_to_live = 0.0;
+  spec.tools->in_flight = InFlight::kRunTwice;
+  EXPECT_LT(run_job(spec).tool_hits, with.tool_hits / 10);
 }
 
 TEST(RlAgent, NamesWhatAStepWaitsFor) {
   RlSpec spec = small_job();
-  RlAgent agent(spec, refit_graph(spec));
+  RlAgent agent(spec, refit_graphs(spec));
   testing::AgentKit kit(agent, spec.ranks());
   kit.begin();
   EXPECT_THAT(agent.waiting()[0], HasSubstr("training step 1 of 5: 32 responses in flight, 0 complete, of the 32"));
@@ -240,7 +245,7 @@ TEST(RlAgent, MakesTheResponsesOfAFailedEngineAgain) {
 TEST(RlAgent, NamesFailedEngines) {
   RlSpec spec = small_job();
   spec.generation.failures = {{.engine = 0, .at = Time{} + milli(300)}, {.engine = 1, .at = Time{} + milli(300)}};
-  RlAgent agent(spec, refit_graph(spec));
+  RlAgent agent(spec, refit_graphs(spec));
   testing::AgentKit kit(agent, spec.ranks());
   kit.begin();
   kit.run([](const testing::AgentCall& call) { return call.time; });

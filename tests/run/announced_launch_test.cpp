@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <utility>
 
@@ -67,6 +68,46 @@ TEST(AnnouncedLaunch, HasItsCircuits) {
     job.scenario.controller.parameters.set(c.key, c.value);
     const RunResult result = simulate(job.scenario, agent);
     EXPECT_EQ(result.makespan, c.takes) << c.policy << ", announced after " << c.announced_ms << " ms";
+    EXPECT_TRUE(books_balance(result));
+  }
+}
+
+// Rank 0 sends to rank 1, computes for 10 ms, and then sends to rank 2. What it announces at the beginning it asks for when
+// its first message is over, at 6 ms, and the circuit is there at 11.
+TEST(AnnouncedLaunch, IsAskedForBehindTheLastMessage) {
+  const std::vector<RankId> all{RankId{0U}, RankId{1U}, RankId{2U}};
+  const auto message = [&](std::size_t to, Dimension dimension, bool computes) {
+    TaskGraphBuilder builder(3);
+    const std::vector<ProgramId> programs{builder.add_program(), builder.add_program(), builder.add_program()};
+    const auto link = builder.link(RankId{0U}, RankId{to}, dimension);
+    const TaskId sent = builder.add_send(programs[0], link, Bytes{50'000'000}, 0, "message");
+    builder.add_receive(programs[to], link, Bytes{50'000'000}, 0, "message");
+    if (computes) builder.add_delay(programs[0], ms(10), "work", std::array{sent});
+    for (std::size_t r = 0; r < 3; ++r) builder.assign(RankId{r}, programs[r]);
+    return std::make_shared<const TaskGraph>(std::move(builder).build());
+  };
+  const auto first = message(1, Dimension::kDp, true);
+  const auto second = message(2, Dimension::kRefit, false);
+  for (const bool provisioned : {true, false}) {
+    LaunchId next;
+    std::vector<Time> asked;
+    Announcer agent([&](const WorkEvent& event, WorkSink& sink) {
+      if (event.kind == WorkKind::kBegin) {
+        static_cast<void>(sink.launch({first, all}, {0, 1}));
+        next = sink.open({second, all}, {0, 2});
+        for (const RankId rank : all) sink.announce(next, rank);
+      }
+      if (event.kind == WorkKind::kAnnounced) asked.push_back(event.now);
+      if (event.kind != WorkKind::kLaunchDone || event.token != 1) return;
+      for (const RankId rank : all) sink.enter(next, rank);
+    });
+    Job job(3);
+    job.optical(ms(5), "opus").build();
+    job.scenario.graph = idle_graph(3);
+    job.scenario.controller.parameters.set("mode", std::string(provisioned ? "provisioned" : "on_demand"));
+    const RunResult result = simulate(job.scenario, agent);
+    EXPECT_EQ(result.makespan, provisioned ? ms(17) : ms(22));
+    EXPECT_EQ(asked, provisioned ? std::vector{Time{ms(6)}} : std::vector<Time>{});
     EXPECT_TRUE(books_balance(result));
   }
 }

@@ -7,17 +7,20 @@
 #include "run/served_workload.hpp"
 #include "support/source_dir.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace photonrail::test {
 namespace {
 
 using std::chrono::milliseconds;
+using ::testing::HasSubstr;
 
 const std::filesystem::path kQuickstarts = std::filesystem::path(PHOTONRAIL_SOURCE_DIR) / "configs";
 
@@ -133,45 +136,113 @@ bool says_no_effect(const RunResult& result) {
   return std::ranges::any_of(result.notes, [](const Note& note) { return note.id == "refit-provisioned"; });
 }
 
-/// A refit that needs other circuits gains a switch, or the time that it is known ahead, where that is shorter. A run whose
-/// refits gain nothing says so.
-void expect_gain(Scenario scenario, bool gains, const char* which) {
+/// A refit that needs other circuits gains a switch, or the time since the last message before it, where that is shorter. A
+/// run whose refits gain nothing says so.
+void expect_gain(Scenario scenario, const char* which) {
   for (const int delay : {1, 10, 40}) {
+    SCOPED_TRACE(std::string(which) + ", " + std::to_string(delay) + " ms");
     scenario.cluster.rail.optical.reconfiguration = DelayDistribution::constant(milliseconds(delay));
     scenario.controller.parameters.set("provisioned", 1.0);
     const RunResult ahead = simulate(scenario);
     scenario.controller.parameters.set("provisioned", 0.0);
     const RunResult on_demand = simulate(scenario);
+    const bool other = commands_for(on_demand, Dimension::kRefit) > 0;
     ASSERT_EQ(ahead.rl->steps.size(), on_demand.rl->steps.size());
     for (std::size_t s = 0; s < ahead.rl->steps.size(); ++s) {
       const RlStep& step = ahead.rl->steps[s];
-      const Duration most = gains ? std::min<Duration>(milliseconds(delay), step.refit_announced) : Duration{};
-      EXPECT_EQ(on_demand.rl->steps[s].refit - step.refit, most) << which << ", " << delay << " ms, step " << s;
+      const Duration most = other ? std::min<Duration>(milliseconds(delay), step.refit_announced) : Duration{};
+      EXPECT_EQ(on_demand.rl->steps[s].refit - step.refit, most) << s;
+      EXPECT_EQ(on_demand.rl->steps[s].refit_announced, Duration{}) << s;
     }
-    EXPECT_EQ(ahead.rl->steps[1].refit_announced >= milliseconds(delay),
-              gains || commands_for(ahead, Dimension::kRefit) == 0);
-    EXPECT_EQ(says_no_effect(ahead), !gains) << which << ", " << delay << " ms";
+    EXPECT_EQ(says_no_effect(ahead), !other || ahead.rl->steps[1].refit_announced == Duration{});
     EXPECT_FALSE(says_no_effect(on_demand)) << "nothing is provisioned";
   }
 }
 
-// A ring of a refit is lit ahead, or not: while state comes back from the hosts; while the last responses are generated, by
-// engines that leave the rails alone. Where training has the same ring, and where the refit follows training at once, there
-// is nothing to gain.
+/// How long before a refit its circuits are asked for.
+Duration announced(const Scenario& scenario) { return simulate(scenario).rl->steps[1].refit_announced; }
+
+// A ring of a refit is asked for when the last message of training is over: before the optimizer's step, while state comes
+// back from the hosts, and while engines that leave the rails alone generate the last responses. With ZeRO the last message
+// is that of the new weights, after the optimizer's step. Where training has the same ring there is nothing to gain.
 TEST(RlWorkload, ProvisioningARefitSavesOneSwitch) {
-  const Scenario pipeline = read_scenario(kQuickstarts / "rl/colocated.json");
-  expect_gain(pipeline, true, "state comes back");
-  EXPECT_GT(commands_for(simulate(pipeline), Dimension::kRefit), 0);
   const auto with = [](const char* file, const std::vector<Override>& settings) {
     return read_scenario(kQuickstarts / file, settings);
   };
+  const Override stays{"/workload/rl/offload", "false"};
+  const Override links{"/workload/rl/offload_gpus_per_link", "1"};
   const Override timed{"/workload/rl/generation/collectives", R"("timed")"};
-  expect_gain(with("rl/colocated.json", {{"/workload/rl/training/parallelism", R"({"tp": 8, "dp": 4})"}}), false,
-              "the same ring");
-  expect_gain(with("rl/colocated.json", {{"/workload/rl/offload", "false"}, {"/workload/rl/offload_gpus_per_link", "1"}}),
-              false, "training ends with it");
-  expect_gain(with("rl/phases.json", {timed, {"/workload/rl/generation/times/host/step_us", "8000"}}), true,
-              "the last responses");
+  const Scenario pipeline = read_scenario(kQuickstarts / "rl/colocated.json");
+  expect_gain(pipeline, "state comes back");
+  EXPECT_GT(announced(pipeline), milliseconds(100));
+  const Scenario optimizer = with("rl/colocated.json", {stays, links});
+  expect_gain(optimizer, "the optimizer");
+  EXPECT_GT(announced(optimizer), milliseconds(1));
+  EXPECT_LT(announced(optimizer), milliseconds(40));
+  const Scenario sharded = with("rl/colocated.json", {stays, links, {"/workload/rl/training/parallelism/zero1", "true"}});
+  expect_gain(sharded, "the last message is the last");
+  EXPECT_EQ(announced(sharded), Duration{});
+  expect_gain(with("rl/colocated.json", {{"/workload/rl/training/parallelism", R"({"tp": 8, "dp": 4})"}}), "the same ring");
+  const Scenario responses = with("rl/phases.json", {timed, {"/workload/rl/generation/times/host/step_us", "8000"}});
+  expect_gain(responses, "the last responses");
+  EXPECT_GT(announced(responses), milliseconds(100));
+}
+
+Scenario in_stages(const char* mode, bool overlap) {
+  const std::vector<Override> settings{{"/workload/rl/mode", mode},
+                                       {"/workload/rl/training/parallelism", R"({"tp": 8, "pp": 4})"},
+                                       {"/workload/rl/other_s", "20"},  // one step off, training is the longer
+                                       {"/workload/rl/refit/overlap", overlap ? "true" : "false"}};
+  return read_scenario(kQuickstarts / "rl/quickstart.json", settings);
+}
+
+// The last stage has trained first: its weights go while the stages before it end their step. The refit begins earlier and
+// lasts longer, the step is shorter, and all bytes are sent once.
+TEST(RlWorkload, WeightsOfAStageGoWhileOthersTrain) {
+  for (const bool optical : {true, false}) {
+    SCOPED_TRACE(optical ? "on policy, circuits" : "one step off, electrical");
+    const auto run = [&](bool overlap) {
+      Scenario scenario = in_stages(optical ? R"("on_policy")" : R"("one_step_off")", overlap);
+      if (!optical) {
+        scenario.cluster.rail.kind = RailKind::kElectrical;
+        scenario.controller = ControllerSpec{};
+      }
+      return simulate(scenario);
+    };
+    const RunResult after = run(false);
+    const RunResult beside = run(true);
+    ASSERT_EQ(beside.rl->steps.size(), after.rl->steps.size());
+    EXPECT_LT(beside.rl->steps[1].step, after.rl->steps[1].step);
+    EXPECT_GT(beside.rl->steps[1].refit, after.rl->steps[1].refit);
+    const auto sent = [](const RunResult& result) {
+      return result.traffic[static_cast<std::size_t>(Dimension::kRefit)].bytes;
+    };
+    EXPECT_EQ(sent(beside), sent(after));
+  }
+}
+
+TEST(RlWorkload, RefitsBesideTrainingNeedEnginesThatStandAndStages) {
+  const auto refusal = [](const std::vector<Override>& settings) {
+    try {
+      static_cast<void>(read_scenario(kQuickstarts / "rl/quickstart.json", settings));
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  const Override overlap{"/workload/rl/refit/overlap", "true"};
+  const Override stages{"/workload/rl/training/parallelism", R"({"tp": 8, "pp": 4})"};
+  EXPECT_THAT(refusal({overlap}), HasSubstr("/workload/rl/refit/overlap: sends the weights of a pipeline stage"));
+  EXPECT_THAT(refusal({overlap, stages, {"/workload/rl/mode", R"("async")"}}), HasSubstr("to engines that stand"));
+  EXPECT_THAT(refusal({overlap, stages, {"/workload/rl/colocated", "true"}}), HasSubstr("GPUs are not the engines'"));
+}
+
+// A delta of a tenth of the bytes takes a tenth of the time, but for the switch.
+TEST(RlWorkload, DeltasAreAShareOfTheBytes) {
+  const std::vector<Override> share{{"/workload/rl/refit/share", "0.1"}};
+  const RlStep whole = simulate(read_scenario(kQuickstarts / "rl/quickstart.json")).rl->steps[1];
+  const RlStep delta = simulate(read_scenario(kQuickstarts / "rl/quickstart.json", share)).rl->steps[1];
+  EXPECT_NEAR(to_seconds(delta.refit) - 0.01, 0.1 * (to_seconds(whole.refit) - 0.01), 1e-4);
 }
 
 // The energy of a step is that of the run, divided by steps of reinforcement.

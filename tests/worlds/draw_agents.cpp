@@ -185,6 +185,7 @@ constexpr Option kLearned[] = {
     {"results", "/tools", "result_tokens", "[0, 5]", 2},
     {"cache", "/tools", "cache", R"(["none", "prefix_tree", "prefix_tree"])", 2},
     {"tree", "/tools", "budget", "[1, 3]", 3},
+    {"to live", "/tools", "time_to_live_ms", "[0, 20]", 3},
     {"in flight", "/tools", "in_flight", R"(["wait", "run_twice"])", 2},
     {"build", "/tools", "build_ms", "[1]", 3},
     {"fork", "/tools", "fork_us", "[200]", 3},
@@ -197,6 +198,8 @@ constexpr Option kLearned[] = {
     {"by", "/refit", "by", R"(["funnel", "ring", "ring_per_rail", "sharded", "sharded_matchings"])", 1},
     {"wire", "/refit", "precision", R"(["fp4", "fp8", "bf16", "fp32"])", 3},
     {"pieces", "/refit", "pieces", "[1, 5]", 3},
+    {"delta", "/refit", "share", "[0.01]", 3},
+    {"beside training", "/refit", "overlap", "[true, false]", 2},
     {"kv after", "/refit", "kv_after", R"(["kept", "recomputed"])", 3},
     {"offload", "", "offload_bytes", "[1e6, 1e9]", 2, "colocated"},
     {"offload rate", "", "offload_gb_per_s", "[5]", 2, "offload_bytes"},
@@ -228,7 +231,9 @@ Json draw_engine(Dice& dice, std::uint32_t most) {
 
 Json draw_parallelism(Dice& dice, std::uint32_t ranks) {
   const std::uint32_t tp = ranks % 2 == 0 && dice.one_in(2) ? 2 : 1;
-  Json sizes{{"tp", tp}, {"dp", ranks / tp}};
+  const std::uint32_t pp = ranks / tp % 2 == 0 && dice.one_in(3) ? 2 : 1;
+  Json sizes{{"tp", tp}, {"dp", ranks / tp / pp}};
+  if (pp > 1) sizes["pp"] = pp;
   if (ranks > tp && dice.one_in(3)) sizes[dice.one_in(2) ? "fsdp" : "zero1"] = true;
   return sizes;
 }
@@ -249,6 +254,9 @@ Json draw_rl(std::uint64_t seed, Dice& dice, std::uint32_t gpus) {
   if (colocated) rl["colocated"] = true;
   for (const Option& option : kLearned) draw_option(seed, option, option.at, rl);
   if (colocated && !dice.one_in(12)) rl.erase("mode");  // one that generates ahead is refused
+  // So is a refit beside training where engines have no GPUs or no pause, and where there is one stage.
+  const bool stands = !colocated && rl.value("mode", "") != "async" && rl["training"]["parallelism"].contains("pp");
+  if (!stands && rl.contains("refit") && !dice.one_in(12)) rl["refit"].erase("overlap");
   return rl;
 }
 

@@ -42,14 +42,15 @@ struct LaunchLabel {
 /// Something ended, or a time has come.
 struct WorkEvent {
   enum class Kind : std::uint8_t {
-    kBegin,      ///< the first event, once
-    kTimer,      ///< WorkSink::wake_at()
-    kRankDone,   ///< a rank's program of a launch ended; only where WorkloadAgent::hears_ranks()
-    kLaunchDone  ///< all ranks of a launch are done
+    kBegin,       ///< the first event, once
+    kTimer,       ///< WorkSink::wake_at()
+    kRankDone,    ///< a rank's program of a launch ended; only where WorkloadAgent::hears_ranks()
+    kLaunchDone,  ///< all ranks of a launch are done
+    kAnnounced    ///< controllers have the requests of all ranks of a launch (WorkSink::announce())
   };
   Kind kind = Kind::kBegin;
   Time now{};                          ///< since the job began, as all times that an agent is told and gives
-  LaunchId launch = LaunchId::none();  ///< kRankDone, kLaunchDone
+  LaunchId launch = LaunchId::none();  ///< kRankDone, kLaunchDone, kAnnounced
   RankId rank = RankId::none();        ///< kRankDone
   std::uint64_t token = 0;             ///< of the timer, or of the launch
   Time launched{};                     ///< kRankDone, kLaunchDone: when the launch was opened
@@ -69,7 +70,8 @@ class WorkSink {
   /// The rank, of the job, begins its program of a launch. REQUIRES: the launch is open, and the rank has not entered it.
   virtual void enter(LaunchId launch, RankId rank) = 0;
   /// The rank says that it will enter the launch: under a policy that provisions (Announcement::kAhead) controllers get its
-  /// requests for the circuits of the operations that its program begins with. REQUIRES: as enter().
+  /// requests for the circuits of the operations that its program begins with. They get them when the last message over
+  /// rails of the launches that it has entered is complete, or at once. REQUIRES: as enter().
   virtual void announce(LaunchId /*launch*/, RankId /*rank*/) {}
 
   /// Launches of one task on each rank, for which no graph is built: a computation of a given time, a collective (`size` as

@@ -15,7 +15,7 @@ struct RlStep {
   Duration log_probabilities{};
   Duration training{};
   Duration refit{};
-  Duration refit_announced{};     ///< so long before it began
+  Duration refit_announced{};     ///< so long before it began controllers had the requests of all of its ranks
   Duration offload{};             ///< on shared GPUs: what makes room for training goes to the hosts
   Duration reload{};              ///< ... and comes back
   Duration tail{};                ///< from when nine tenths of its samples were complete to the last

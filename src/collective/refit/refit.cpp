@@ -45,11 +45,15 @@ void RefitSpec::validate() const {
   require(bytes() > Bytes{} && bytes().count <= kMaxRefitBytes, field("units"), "must have from 1 byte to 2^50");
 }
 
-RefitPlan plan_refit(const RefitSpec& spec, std::span<const std::uint32_t> servers) {
+RefitPlan plan_refit(const RefitSpec& spec, std::span<const std::uint32_t> servers, std::optional<std::uint32_t> stage) {
   PHOTONRAIL_CHECK(servers.size() == spec.members());
   const RefitPlaces places(servers);
   WeightMap map =
       map_weights(spec.units, spec.training, spec.engine, spec.engines, spec.colocated ? 0 : spec.training.ranks);
+  if (stage) {
+    std::erase_if(map.shards,
+                  [&](const WeightShard& shard) { return shard.holders.front() / spec.training.stage_ranks() != *stage; });
+  }
   const auto piece = [&](std::uint32_t rails) {
     const std::int64_t parts = std::int64_t{rails} * spec.pieces;
     return Bytes{std::max<std::int64_t>(1, (spec.bytes().count + parts - 1) / parts)};
@@ -72,15 +76,15 @@ RefitPlan plan_refit(const RefitSpec& spec, std::span<const std::uint32_t> serve
 RefitTraffic::RefitTraffic(RefitSpec spec) : spec_(checked_refit(std::move(spec))) {}
 
 std::optional<Member> RefitTraffic::members(std::uint32_t number) const {
-  return number == 1 ? std::optional(spec_.members()) : std::nullopt;
+  return number >= 1 && number < 2 + spec_.training.pp ? std::optional(spec_.members()) : std::nullopt;
 }
 
-TrafficMatrix RefitTraffic::matrix(const DemandQuery& /*query*/) const {
+TrafficMatrix RefitTraffic::matrix(const DemandQuery& query) const {
   RefitSpec direct = spec_;
   direct.way = RefitWay::kSharded;
   std::vector<std::uint32_t> apart(spec_.members());
   std::iota(apart.begin(), apart.end(), 0u);
-  const RefitPlan refit = plan_refit(direct, apart);
+  const RefitPlan refit = plan_refit(direct, apart, stage_of(query));
   TrafficMatrix matrix(spec_.members());
   for (SendIndex i = 0; i < refit.plan->send_count(); ++i) {
     const Send send = refit.plan->send(i);
@@ -89,9 +93,8 @@ TrafficMatrix RefitTraffic::matrix(const DemandQuery& /*query*/) const {
   return matrix;
 }
 
-std::unique_ptr<const SendPlan> RefitTraffic::plan(const DemandQuery& /*query*/,
-                                                   std::span<const std::uint32_t> servers) const {
-  return plan_refit(spec_, servers).plan;
+std::unique_ptr<const SendPlan> RefitTraffic::plan(const DemandQuery& query, std::span<const std::uint32_t> servers) const {
+  return plan_refit(spec_, servers, stage_of(query)).plan;
 }
 
 }  // namespace photonrail::collective

@@ -51,11 +51,12 @@ struct RefitPlan {
   std::vector<WeightShard> shards;
 };
 
-/// `servers`: that of each member; its members lie on rails 0, 1, 2 ... in ascending order. REQUIRES: spec is valid, a
-/// server for each member.
-[[nodiscard]] RefitPlan plan_refit(const RefitSpec& spec, std::span<const std::uint32_t> servers);
+/// `servers`: that of each member; its members lie on rails 0, 1, 2 ... in ascending order. `stage`: the weights of this
+/// pipeline stage of training alone. REQUIRES: spec is valid, a server for each member.
+[[nodiscard]] RefitPlan plan_refit(const RefitSpec& spec, std::span<const std::uint32_t> servers,
+                                   std::optional<std::uint32_t> stage = {});
 
-/// A job's refits: demand number 1, with the plan above in place of an algorithm's.
+/// A job's refits, with the plan above in place of an algorithm's: demand number 1, and 2 + s for the weights of stage s.
 ///
 /// Leaves out: the conversion between precisions and the packing of tensors, which take time on the GPU, and messages that
 /// are as small as single tensors.
@@ -73,6 +74,10 @@ class RefitTraffic final : public TrafficSource {
                                                      std::span<const std::uint32_t> servers) const override;
 
  private:
+  [[nodiscard]] static std::optional<std::uint32_t> stage_of(const DemandQuery& query) {
+    return query.number == 1 ? std::nullopt : std::optional(query.number - 2);
+  }
+
   RefitSpec spec_;
 };
 

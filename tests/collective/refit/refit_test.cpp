@@ -79,6 +79,28 @@ TEST(Refit, EveryWayIsProvenByReplay) {
   }
 }
 
+// The weights of the stages, one after another, are those of the model: each is proven alone, and together they send no
+// byte more.
+TEST(Refit, StagesTogetherAreTheWhole) {
+  for (const RefitSpec& shape : kShapes) {
+    for (const RefitWay way : kAllWays) {
+      RefitSpec spec = shape;
+      spec.way = way;
+      const auto servers = servers_of(spec.members(), 2);
+      std::vector<std::int64_t> bytes(spec.members());
+      for (std::uint32_t stage = 0; stage < spec.training.pp; ++stage) {
+        const RefitPlan part = plan_refit(spec, servers, stage);
+        const auto report = testing::replay(placed(part), *part.plan, {});
+        EXPECT_TRUE(report.correct) << static_cast<int>(way) << ": " << report.problem;
+        for (const WeightShard& shard : part.shards) EXPECT_EQ(shard.holders.front() / spec.training.stage_ranks(), stage);
+        const std::vector<std::int64_t> of_part = received(*part.plan);
+        for (Member m = 0; m < bytes.size(); ++m) bytes[m] += of_part[m];
+      }
+      EXPECT_EQ(bytes, received(*plan_refit(spec, servers).plan)) << static_cast<int>(way);
+    }
+  }
+}
+
 // Sharded: what a rank receives is what it needs and does not hold.
 TEST(Refit, ShardsTravelOnce) {
   for (const RefitSpec& shape : kShapes) {

@@ -50,7 +50,9 @@ TEST(Announcements, AskBehindTheLastMessage) {
   job.collective(job.group({0, 1}), {0, 1}, CollectiveOp::kAllReduce, 1'000'000);
   PartFixture part{std::move(job)};
   LaunchTable table(part.job_.scenario.gpu_of_rank);
-  OperationTable operations(part.graph(), part.placement, part.fabric, part.plans, nullptr, &table);
+  const TaskGraph idle = idle_graph(2);
+  const auto placement = folding::MemberPlacement::of(idle, part.job_.scenario.gpu_of_rank);
+  OperationTable operations(idle, placement, part.fabric, part.plans, nullptr, &table);
   const RunContext context{part.engine,     part.fabric, operations,    part.accounting,
                            part.stragglers, part.gpus,   part.observers};
   LaunchedGraphs graphs(table, context);

@@ -3,8 +3,8 @@
 
 #include "config/scenario_parts.hpp"
 #include "config/sections.hpp"
-#include "serving/model_kernels.hpp"
-#include "serving/pools.hpp"
+#include "serving/engine/model_kernels.hpp"
+#include "serving/fleet/pools.hpp"
 
 #include <optional>
 #include <string>

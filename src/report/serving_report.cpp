@@ -4,7 +4,7 @@
 #include "photonrail/report.hpp"
 #include "report/output.hpp"
 #include "report/text.hpp"
-#include "serving/metrics.hpp"
+#include "serving/requests/metrics.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "photonrail/units.hpp"
-#include "serving/closed_batch.hpp"
+#include "serving/engine/closed_batch.hpp"
 
 #include <cstdint>
 #include <deque>

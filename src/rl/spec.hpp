@@ -8,9 +8,9 @@
 #include "rl/schedule.hpp"
 #include "rl/tool_cache.hpp"
 #include "rl/training_phase.hpp"
-#include "serving/engine_spec.hpp"
-#include "serving/model_kernels.hpp"
-#include "serving/step_time.hpp"
+#include "serving/engine/engine_spec.hpp"
+#include "serving/engine/model_kernels.hpp"
+#include "serving/engine/step_time.hpp"
 
 #include <algorithm>
 #include <cstdint>

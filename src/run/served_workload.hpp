@@ -2,7 +2,7 @@
 #pragma once
 
 #include "photonrail/workload/agent.hpp"
-#include "serving/pools.hpp"
+#include "serving/fleet/pools.hpp"
 
 #include <memory>
 #include <optional>

@@ -3,8 +3,8 @@
 
 #include "photonrail/workload/agent.hpp"
 #include "photonrail/workload/serving.hpp"
-#include "serving/fleet.hpp"
-#include "serving/handover.hpp"
+#include "serving/fleet/fleet.hpp"
+#include "serving/kv/handover.hpp"
 #include "serving/serving_state.hpp"
 
 #include <cstdint>

@@ -1,15 +1,15 @@
 // The parts of a run of served requests share this state.
 #pragma once
 
-#include "serving/arrivals.hpp"
-#include "serving/engine_run.hpp"
-#include "serving/lending.hpp"
-#include "serving/live_requests.hpp"
-#include "serving/metrics.hpp"
-#include "serving/pools.hpp"
-#include "serving/router.hpp"
+#include "serving/fleet/engine_run.hpp"
+#include "serving/fleet/pools.hpp"
+#include "serving/fleet/router.hpp"
+#include "serving/fleet/waves.hpp"
+#include "serving/kv/lending.hpp"
+#include "serving/requests/arrivals.hpp"
+#include "serving/requests/live_requests.hpp"
+#include "serving/requests/metrics.hpp"
 #include "serving/tokens.hpp"
-#include "serving/waves.hpp"
 
 #include <algorithm>
 #include <cstdint>

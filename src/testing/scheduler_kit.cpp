@@ -1,7 +1,7 @@
 #include "photonrail/core/random.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/testing/agent_kit.hpp"
-#include "serving/scheduler.hpp"
+#include "serving/engine/scheduler.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -1,8 +1,8 @@
 // One engine and a list of requests, step after step, without anything around them.
 #pragma once
 
-#include "serving/scheduler.hpp"
-#include "serving/step_time.hpp"
+#include "serving/engine/scheduler.hpp"
+#include "serving/engine/step_time.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "serving/scheduler.hpp"
+#include "serving/engine/scheduler.hpp"
 
 #include "serving/one_engine.hpp"
 #include "support/shared_data.hpp"

@@ -6,7 +6,7 @@
 //   moe.csv           tokens, activated_experts, time_us: of models with experts
 #pragma once
 
-#include "serving/kernel_tables.hpp"
+#include "serving/engine/kernel_tables.hpp"
 
 #include <filesystem>
 

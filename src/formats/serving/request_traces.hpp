@@ -4,7 +4,7 @@
 // one it is follows from the first line.
 #pragma once
 
-#include "serving/arrivals.hpp"
+#include "serving/requests/arrivals.hpp"
 
 #include <filesystem>
 

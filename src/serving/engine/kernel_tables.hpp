@@ -1,0 +1,107 @@
+// Times of an engine's kernels as a profiler measured them, and steps from them: each kernel at all tokens of the step,
+// times the number of layers; attention by its four sizes. Between points the times are linear.
+#pragma once
+
+#include "photonrail/units.hpp"
+#include "serving/engine/step_time.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace photonrail::serving {
+
+/// A function through points, linear between them and beyond the last; constant before the first.
+class Curve {
+ public:
+  Curve() = default;
+  /// REQUIRES: at least one point, all at different places.
+  explicit Curve(std::vector<std::pair<double, double>> points);
+  [[nodiscard]] double at(double x) const;
+
+ private:
+  std::vector<std::pair<double, double>> points_;  // ascending
+};
+
+/// What a row of the table of attention is measured for: one chunk of a prompt beside decodes, each of which may be absent.
+struct AttentionSizes {
+  double chunk = 0;         ///< tokens
+  double chunk_cached = 0;  ///< ... before them
+  double decodes = 0;
+  double decode_cached = 0;  ///< of each
+};
+
+/// Measured attention. Sizes between points are linear in each direction, and beyond the last point too. What was measured
+/// of one number of decodes and one chunk may be other points than of another: profiles are unions of grids.
+class AttentionTable {
+ public:
+  struct Row {
+    AttentionSizes sizes;
+    double us = 0;
+  };
+  AttentionTable() = default;
+  /// REQUIRES: no sizes twice.
+  explicit AttentionTable(const std::vector<Row>& rows);
+  [[nodiscard]] double us(const AttentionSizes& sizes) const;
+  [[nodiscard]] bool empty() const { return nodes_.empty(); }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffff'ffff;
+  /// Points of one size, and for each what was measured of the next size; of the last size the times.
+  struct Node {
+    std::vector<double> axis;
+    std::vector<std::uint32_t> child;
+    std::vector<double> us;
+  };
+  using Key = std::array<double, 4>;  // decodes, chunk, cached of the chunk, cached of each decode
+  std::uint32_t grow(const std::map<Key, double>& rows, const Key& from, std::size_t depth);
+  [[nodiscard]] double at(std::uint32_t node, const Key& sizes, std::size_t depth) const;
+
+  std::vector<Node> nodes_;
+  std::uint32_t decodes_ = kNone;  // the root of what has no chunk
+  std::uint32_t chunks_ = kNone;   // ... of what has one
+  double least_chunk_ = 0.0;
+  bool mixed_ = false;  // chunks were measured beside decodes; else the two add up
+};
+
+/// Everything that one profile has.
+struct KernelTables {
+  std::map<std::string, Curve> dense;         ///< by kernel: microseconds of tokens
+  std::map<std::string, Curve> per_sequence;  ///< ... of sequences
+  AttentionTable attention;
+  std::map<double, Curve> experts;  ///< by tokens: microseconds of experts that are used; empty: a dense model
+};
+
+/// What a profile does not say of the engine.
+struct KernelModel {
+  std::uint32_t layers = 32;
+  std::uint32_t hidden = 4096;
+  std::uint32_t tp = 1;
+  std::uint32_t experts = 0;
+  std::uint32_t top_k = 1;
+  Duration reduce{};                ///< fixed time of an all-reduce of the engine's GPUs, two a layer
+  Bandwidth reduce_rate{16e9};      ///< ... and its bytes, of all tokens in bf16, over this
+  std::uint32_t max_tokens = 8192;  ///< of a step
+  HostTimes host{};
+};
+
+class KernelStepTime final : public StepTime {
+ public:
+  /// Throws ConfigError: the tables lack a kernel.
+  KernelStepTime(KernelTables tables, const KernelModel& model);
+  [[nodiscard]] Duration of(const Step& step) const override;
+
+ private:
+  [[nodiscard]] double dense_us(std::uint32_t tokens) const;
+  [[nodiscard]] double experts_us(std::uint32_t tokens) const;
+
+  KernelTables tables_;
+  KernelModel model_;
+  std::vector<double> dense_;  // by tokens
+};
+
+}  // namespace photonrail::serving

@@ -1,0 +1,209 @@
+#include "serving/engine/model_kernels.hpp"
+
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace photonrail::serving {
+
+namespace {
+
+std::uint32_t attention_layers(const ModelSpec& model) {
+  std::uint32_t count = 0;
+  for (std::uint32_t layer = 0; layer < model.layers; ++layer) count += model.layer_kind(layer).attention ? 1 : 0;
+  return count;
+}
+
+double us_of(const OperatorTimes& times, const Operator& op) { return to_seconds(times.time(op).time) * 1e6; }
+
+// All small sizes, then ever wider steps, so that tiles of products show where they matter.
+std::vector<std::int64_t> sizes_to(std::int64_t most) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t size = 1; size < most; size += size < 16 ? 1 : size < 256 ? 8 - size % 8 : size < 1024 ? 64 : 256) {
+    sizes.push_back(size);
+  }
+  sizes.push_back(most);
+  return sizes;
+}
+
+Curve curve(std::int64_t most, const std::function<double(std::int64_t)>& us) {
+  std::vector<std::pair<double, double>> points;
+  for (const std::int64_t size : sizes_to(most)) points.emplace_back(size, us(size));
+  return Curve(std::move(points));
+}
+
+// Doubling sizes from `least` to beyond `most`.
+std::vector<std::int64_t> doublings(std::int64_t least, std::int64_t most) {
+  std::vector<std::int64_t> sizes{least};
+  while (sizes.back() < most) sizes.push_back(sizes.back() * 2);
+  return sizes;
+}
+
+constexpr std::int64_t kMostCached = 1 << 17;
+
+class LayerKernels {
+ public:
+  LayerKernels(const ServedModel& served, const OperatorTimes& times)
+      : served_(served), model_(served.model), times_(times) {}
+
+  [[nodiscard]] double product(std::int64_t m, std::int64_t n, std::int64_t k) const {
+    return us_of(times_, MatrixProduct{served_.precision, m, std::max<std::int64_t>(n, 1), std::max<std::int64_t>(k, 1)});
+  }
+  [[nodiscard]] std::int64_t split(double width) const {
+    return std::max<std::int64_t>(1, std::llround(width / served_.tp));
+  }
+  [[nodiscard]] double qkv(std::int64_t tokens) const {
+    if (const auto& latent = model_.latent) {
+      const std::int64_t query = split(model_.heads * (latent->nope_head + latent->rope_head));
+      const double queries = latent->query_rank == 0 ? product(tokens, query, model_.hidden)
+                                                     : product(tokens, latent->query_rank, model_.hidden) +
+                                                           product(tokens, query, latent->query_rank);
+      return queries + product(tokens, latent->kv_rank + latent->rope_head, model_.hidden) +
+             product(tokens, split(model_.heads * (latent->nope_head + latent->value_head)), latent->kv_rank);
+    }
+    const std::uint32_t kv = std::max(model_.kv_heads, served_.tp);  // fewer heads than GPUs are copied
+    return product(tokens, split((model_.heads + 2.0 * kv) * model_.head_width()), model_.hidden);
+  }
+  [[nodiscard]] double out(std::int64_t tokens) const {
+    const std::uint32_t head = model_.latent ? model_.latent->value_head : model_.head_width();
+    return product(tokens, model_.hidden, split(static_cast<double>(model_.heads) * head));
+  }
+  [[nodiscard]] double mlp(std::int64_t tokens, std::uint32_t ffn) const {
+    if (ffn == 0) return 0.0;
+    return product(tokens, split(ffn) * (matrices(model_.mlp) - 1), model_.hidden) +
+           product(tokens, model_.hidden, split(ffn)) + memory(tokens * split(ffn) * (matrices(model_.mlp)) * 2);
+  }
+  [[nodiscard]] double experts(std::int64_t tokens) const {
+    const ExpertSpec& moe = *model_.moe;
+    // Experts that no token of the step chooses are not read: each token leaves one out with the same probability.
+    const double chosen = 1.0 - std::pow(1.0 - static_cast<double>(moe.top_k) / moe.experts, static_cast<double>(tokens));
+    GroupedProduct routed{served_.precision,
+                          tokens * moe.top_k,
+                          moe.latent != 0 ? moe.latent : model_.hidden,
+                          split(model_.expert_ffn()),
+                          std::max<std::int64_t>(1, std::llround(chosen * moe.experts)),
+                          moe.top_k,
+                          moe.experts};
+    routed.gated = model_.mlp == MlpKind::kSwiGlu;
+    return us_of(times_, routed) + product(tokens, moe.experts, model_.hidden) + mlp(tokens, model_.shared_width());
+  }
+  [[nodiscard]] double memory(std::int64_t bytes) const { return us_of(times_, MemoryBound{bytes, 1}); }
+
+ private:
+  const ServedModel& served_;
+  const ModelSpec& model_;
+  const OperatorTimes& times_;
+};
+
+// A chunk reads the tokens before it too; its mask hides half of itself.
+double chunk_us(const ServedModel& served, const OperatorTimes& times, std::int64_t chunk, std::int64_t cached) {
+  const ModelSpec& model = served.model;
+  const std::int64_t heads = std::max<std::int64_t>(1, model.heads / served.tp);
+  const auto run = [&](std::int64_t keys, bool causal) {
+    if (const auto& latent = model.latent) {
+      return us_of(times, LatentCore{OperatorPrecision::kBf16, 1, chunk, keys, heads, latent->nope_head + latent->rope_head,
+                                     latent->value_head, causal});
+    }
+    return us_of(times, Attention{OperatorPrecision::kBf16, 1, chunk, keys, heads,
+                                  std::max<std::int64_t>(1, model.kv_heads / served.tp), model.head_width(), 0, causal});
+  };
+  return run(chunk, true) + (cached > 0 ? run(cached, false) : 0.0);
+}
+
+OperatorPrecision cache_precision(double bytes) {
+  if (bytes >= 2.0) return OperatorPrecision::kBf16;
+  return bytes >= 1.0 ? OperatorPrecision::kFp8 : OperatorPrecision::kFp4;
+}
+
+// One token a sequence, as it was measured; where it was not, its cache is read once.
+double decode_us(const ServedModel& served, const OperatorTimes& times, std::int64_t decodes, std::int64_t cached) {
+  const ModelSpec& model = served.model;
+  DecodeAttention op{cache_precision(served.kv_bytes), decodes, cached, std::max<std::int64_t>(1, model.heads / served.tp),
+                     std::max<std::int64_t>(1, model.kv_heads / served.tp)};
+  op.latent = model.latent.has_value();
+  if (!op.latent) op.head_dim = model.head_width();
+  const OperatorTime measured = times.time(op);
+  if (measured.source != OperatorSource::kRoofline) return to_seconds(measured.time) * 1e6;
+  const double layers = attention_layers(served.model);
+  const double bytes = served.kv_per_gpu() / layers * static_cast<double>(decodes) * static_cast<double>(cached);
+  return us_of(times, MemoryBound{std::max<std::int64_t>(1, std::llround(bytes)), 1});
+}
+
+}  // namespace
+
+double ServedModel::kv_per_gpu() const {
+  const double layers = attention_layers(model);
+  if (model.latent) return layers * (model.latent->kv_rank + model.latent->rope_head) * kv_bytes;
+  const double heads = std::max(1.0, static_cast<double>(model.kv_heads) / tp);
+  return layers * 2.0 * heads * model.head_width() * kv_bytes;
+}
+
+namespace {
+
+double routed_parameters(const ModelSpec& model) {
+  if (!model.moe) return 0.0;
+  const double width = model.moe->latent > 0 ? model.moe->latent : model.hidden;
+  return static_cast<double>(model.expert_layers()) * model.moe->experts * matrices(model.mlp) * model.expert_ffn() * width;
+}
+
+}  // namespace
+
+double ServedModel::weights_per_gpu() const {
+  const double routed = routed_parameters(model);
+  return (model.parameters() - routed + routed / expert_groups) * weight_bytes / (static_cast<double>(tp) * stages);
+}
+
+double ServedModel::exchanged_per_token() const {
+  if (!model.moe) return 0.0;
+  const double width = model.moe->latent > 0 ? model.moe->latent : model.hidden;
+  return 2.0 * static_cast<double>(model.expert_layers()) * model.moe->top_k * width * 2.0;
+}
+
+double ServedModel::kv_sent() const { return model.latent ? kv_per_gpu() : kv_per_gpu() * tp; }
+
+KernelTables kernels_of(const ServedModel& served, const OperatorTimes& times, std::uint32_t max_tokens,
+                        std::uint32_t max_sequences) {
+  const ModelSpec& model = served.model;
+  const LayerKernels layer(served, times);
+  const double with_attention = static_cast<double>(attention_layers(model)) / model.layers;
+  const double with_experts = static_cast<double>(model.expert_layers()) / model.layers;
+  KernelTables tables;
+  const auto dense = [&](const char* kernel, const std::function<double(std::int64_t)>& us) {
+    tables.dense.emplace(kernel, curve(max_tokens, us));
+  };
+  const std::int64_t row = 2 * std::int64_t{model.hidden};  // bytes of a token
+  dense("layernorm", [&](std::int64_t t) { return layer.memory(2 * t * row); });
+  dense("qkv_proj", [&](std::int64_t t) { return with_attention * layer.qkv(t); });
+  dense("o_proj", [&](std::int64_t t) { return with_attention * layer.out(t); });
+  dense("down_proj", [&](std::int64_t t) {
+    return (1.0 - with_experts) * layer.mlp(t, model.ffn) + (with_experts > 0.0 ? with_experts * layer.experts(t) : 0.0);
+  });
+  dense("embedding", [&](std::int64_t t) { return layer.memory(t * row); });
+  dense("final_layernorm", [&](std::int64_t t) { return layer.memory(2 * t * row); });
+  tables.per_sequence.emplace("lm_head", curve(max_sequences, [&](std::int64_t s) {
+                                return layer.product(s, layer.split(model.vocabulary), model.hidden);
+                              }));
+  std::vector<AttentionTable::Row> rows;
+  std::vector<std::int64_t> cached = doublings(16, kMostCached);
+  for (const std::int64_t decodes : doublings(1, max_sequences)) {
+    for (const std::int64_t c : cached) {
+      rows.push_back({{0.0, 0.0, static_cast<double>(decodes), static_cast<double>(c)},
+                      with_attention * decode_us(served, times, decodes, c)});
+    }
+  }
+  cached.insert(cached.begin(), 0);
+  for (const std::int64_t chunk : doublings(2, max_tokens)) {
+    for (const std::int64_t c : cached) {
+      rows.push_back({{static_cast<double>(chunk), static_cast<double>(c), 0.0, 0.0},
+                      with_attention * chunk_us(served, times, chunk, c)});
+    }
+  }
+  tables.attention = AttentionTable(rows);
+  return tables;
+}
+
+}  // namespace photonrail::serving

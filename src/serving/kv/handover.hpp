@@ -1,0 +1,52 @@
+// Brings the KV of a prompt from the engine that computed it to one that decodes.
+#pragma once
+
+#include "photonrail/workload/agent.hpp"
+#include "serving/kv/transfers.hpp"
+#include "serving/serving_state.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace photonrail::serving {
+
+class Handover {
+ public:
+  explicit Handover(ServingState& state) : state_(&state), transfers_(state.spec.transfer) {}
+
+  /// A step began: with TransferSpec::When::kLayerByLayer the KV of prompts that it ends begins to go.
+  void prompts_end(EngineRun& engine);
+  /// The prompt is computed.
+  void prompt_done(std::uint32_t number, WorkSink& sink);
+  /// Gives blocks to requests whose KV is to come, in the order in which they came: the first that gets none holds up the
+  /// others.
+  void take_inbound(EngineRun& engine, WorkSink& sink);
+  /// A message of a request ended; `attempt` is the one that it was posted in.
+  void message_done(std::uint32_t number, std::uint32_t attempt, WorkSink& sink);
+  /// One of its engines has failed, or both: what is on its way comes to nothing.
+  void withdraw(std::uint32_t number, WorkSink& sink);
+  /// It gets another decode engine, where its prompt is computed.
+  void route_again(std::uint32_t number);
+  /// A decode engine is there again: requests that found none are routed.
+  void route_stranded();
+
+  [[nodiscard]] std::uint64_t bytes_sent() const { return transfers_.sent(); }
+  [[nodiscard]] std::uint64_t delivered() const { return delivered_; }
+  /// Requests that found no decode engine.
+  [[nodiscard]] std::size_t stranded() const { return stranded_.size(); }
+
+ private:
+  void route(std::uint32_t number);
+  void send(std::uint32_t number, WorkSink& sink);
+  void post(std::uint32_t number, WorkSink& sink);
+  void deliver(std::uint32_t number);
+  void leave_outbox(std::uint32_t number, WorkSink& sink);
+  [[nodiscard]] bool first_at_prefill() const { return state_->spec.transfer.first_token_at_prefill; }
+
+  ServingState* state_;
+  Transfers transfers_;
+  std::uint64_t delivered_ = 0;
+  std::vector<std::uint32_t> stranded_;  // computed, and no decode engine takes requests
+};
+
+}  // namespace photonrail::serving

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "photonrail/core/circuit.hpp"
-#include "photonrail/core/duration_histogram.hpp"
-#include "photonrail/core/total_time.hpp"
+#include "photonrail/core/durations.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
 
@@ -40,7 +39,7 @@ struct RankTime {
 struct LaunchTotals {
   std::string kind;
   std::uint64_t count = 0;
-  TotalTime time{};  ///< from the launch until all of its ranks are done, summed up
+  LongTime time{};  ///< from the launch until all of its ranks are done, summed up
   Duration longest{};
   Bytes bytes{};  ///< on the wire, leaving GPUs
 
@@ -70,8 +69,8 @@ struct WindowCount {
 struct CommandTotals {
   std::uint64_t count = 0;
   std::uint64_t circuits = 0;  ///< that they set up
-  TotalTime total{};           ///< from the decision until the circuits can be used
-  TotalTime exposed{};         ///< the part of `total` in which a rank had nothing else to do than wait for these circuits
+  LongTime total{};            ///< from the decision until the circuits can be used
+  LongTime exposed{};          ///< the part of `total` in which a rank had nothing else to do than wait for these circuits
 };
 
 /// Between which dimensions a command changed: that of the operation that last got circuits on the rail before it, and that
@@ -81,10 +80,10 @@ using DimensionChange = std::pair<std::optional<Dimension>, std::optional<Dimens
 struct ReconfigurationSummary {
   std::uint64_t count = 0;  ///< commands that changed a circuit
   std::vector<std::uint64_t> per_rail;
-  TotalTime dark_port{};            ///< summed over transmit ports: time in switching
+  LongTime dark_port{};             ///< summed over transmit ports: time in switching
   std::uint32_t critical_path = 0;  ///< reconfigurations one after another on the path that ends the run
-  TotalTime total{};                ///< summed over commands: from the decision until the circuits can be used
-  TotalTime exposed{};         ///< the part of `total` in which a rank had nothing else to do than wait for these circuits
+  LongTime total{};                 ///< summed over commands: from the decision until the circuits can be used
+  LongTime exposed{};          ///< the part of `total` in which a rank had nothing else to do than wait for these circuits
   std::uint64_t circuits = 0;  ///< set up by all commands
   std::map<DimensionChange, CommandTotals> by_change;
   std::optional<BlockingSummary> blocking{};  ///< none: no switch of the rails blocks

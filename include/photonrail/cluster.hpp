@@ -26,7 +26,7 @@ struct NicSpec {
   std::uint32_t gpus = 1;
 };
 
-/// Says what happens when a controller darkens a circuit that carries bytes.
+/// The consequence when a controller darkens a circuit that carries bytes: an error, or its messages wait for light.
 enum class OnDark : std::uint8_t { kError, kPause };
 
 /// A NIC port of an optical rail that failed (no light in or out), or is stuck: the switch can no longer re-point its

@@ -145,4 +145,11 @@ class CollectiveRegistry {
 /// The bytes of chunk `chunk` in a plan for `call` that numbers its data in `chunk_count` chunks.
 [[nodiscard]] Bytes chunk_bytes(const CollectiveCall& call, std::uint32_t chunk_count, std::uint32_t chunk);
 
+struct WorkEstimate;  // core/work.hpp
+
+/// Making the plan of a call, and writing it as XML: by the sends that it has, known without making it.
+[[nodiscard]] WorkEstimate work_of_export(const CollectiveCall& call, const CollectiveAlgorithm& algorithm);
+/// The same of a plan that is made: what sends wait for is written, too.
+[[nodiscard]] WorkEstimate work_of_export(const SendPlan& plan);
+
 }  // namespace photonrail

@@ -16,7 +16,7 @@ namespace photonrail {
 enum class Fidelity : std::uint8_t { kExact, kStream };
 enum class CommLanes : std::uint8_t { kPerCommunicator, kOne };
 
-/// Says what collectives of one communicator do that are ready at the same time.
+/// The order of collectives of one communicator that are ready at the same time.
 enum class ConcurrentCollectives : std::uint8_t {
   kInTurn,   ///< one after another, as a communication library runs them
   kTogether  ///< all at once: they share the links chunk by chunk, as the simulators behind published results run them

@@ -161,11 +161,11 @@ struct FabricView {
   /// same result under any numbering of servers. A plan may name ports of these positions only: the state of other jobs is
   /// not visible. Empty, as in a view written by hand: all positions, ascending.
   std::span<const ServerIndex> own{};
-  /// Lists what blocks, of `requests`, by pair (control/waiting_pairs.hpp); only with Service::kByPair. Null, as in a view
+  /// Lists what blocks, of `requests`, by pair (control/waiting.hpp); only with Service::kByPair. Null, as in a view
   /// written by hand: to be read from `requests`.
   const WaitingPairs* waiting = nullptr;
   /// Complete requests by port, and those that changed since this rail's controller was last asked
-  /// (control/requests_by_port.hpp); only if ViewPart::kByPort, where NICs have one port and rails one plane. Null, as in a
+  /// (control/waiting.hpp); only if ViewPart::kByPort, where NICs have one port and rails one plane. Null, as in a
   /// view written by hand: everything may have changed.
   const RequestsByPort* by_port = nullptr;
 

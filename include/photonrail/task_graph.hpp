@@ -240,7 +240,7 @@ class TaskGraphBuilder {
                      std::span<const TaskId> after = {});
   /// Keeps shares for computations of the program, and returns their number for set_shares().
   [[nodiscard]] std::uint32_t add_shares(ProgramId p, std::vector<Program::Share> shares);
-  /// Says what a computation is made of. `number`: of add_shares() for the same program.
+  /// The computation is made of these shares. `number`: of add_shares() for the same program.
   void set_shares(ProgramId p, TaskId task, std::uint32_t number);
   /// `after` waits for `before`, which may be added later. Both are checked by build().
   void add_dependency(ProgramId p, TaskId before, TaskId after);

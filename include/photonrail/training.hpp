@@ -16,7 +16,7 @@
 
 namespace photonrail {
 
-/// Says what is computed again in the backward pass instead of kept: nothing, the core of attention (scores, softmax and
+/// The backward pass computes again instead of reading what was kept: nothing, the core of attention (scores, softmax and
 /// their product with the values; Korthikanti et al., arXiv 2205.05198, section 5), or every layer.
 enum class Recompute : std::uint8_t { kNone, kSelective, kFull };
 

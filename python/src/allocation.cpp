@@ -2,7 +2,6 @@
 #include "bindings.hpp"
 
 #include "photonrail/study/slices.hpp"
-#include "photonrail/study/slices/study_file.hpp"
 
 #include <optional>
 

@@ -4,7 +4,7 @@
 #include "astra/chunk.hpp"
 #include "astra/clock.hpp"
 #include "astra/links.hpp"
-#include "photonrail/study/analytical.hpp"
+#include "photonrail/formats/astra.hpp"
 
 #include <cstdint>
 #include <deque>

@@ -1,7 +1,7 @@
 #include "astra/phases.hpp"
 #include "core/counted.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/study/analytical.hpp"
+#include "photonrail/formats/astra.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "astra/clock.hpp"
-#include "photonrail/study/analytical.hpp"
+#include "photonrail/formats/astra.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -1,7 +1,7 @@
 // Phases are what a chunk of a collective does, dimension by dimension.
 #pragma once
 
-#include "photonrail/study/analytical.hpp"
+#include "photonrail/formats/astra.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -6,7 +6,7 @@
 #include "astra/tasks.hpp"
 #include "core/counted.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/study/analytical.hpp"
+#include "photonrail/formats/astra.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -5,7 +5,7 @@
 #include "astra/clock.hpp"
 #include "astra/collectives.hpp"
 #include "astra/links.hpp"
-#include "photonrail/study/analytical.hpp"
+#include "photonrail/formats/astra.hpp"
 
 #include <cstdint>
 #include <deque>

@@ -1,10 +1,10 @@
 #include "photonrail/collective/choice.hpp"
 
 #include "core/counted.hpp"
+#include "core/printed.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace photonrail {
 
@@ -93,9 +93,7 @@ std::string time_text(double picoseconds) {
   const auto [scale, unit] = picoseconds < 1e6   ? std::pair{1e3, "ns"}
                              : picoseconds < 1e9 ? std::pair{1e6, "us"}
                                                  : std::pair{1e9, "ms"};
-  char text[64];
-  std::snprintf(text, sizeof text, "%.4g %s", picoseconds / scale, unit);
-  return text;
+  return core::printed("%.4g ", picoseconds / scale) + unit;
 }
 
 }  // namespace

@@ -7,14 +7,6 @@
 
 namespace photonrail {
 
-TrafficMatrix TrafficMatrix::transposed() const {
-  TrafficMatrix other(members_);
-  for (Member from = 0; from < members_; ++from) {
-    for (Member to = 0; to < members_; ++to) other.at(to, from) = at(from, to);
-  }
-  return other;
-}
-
 Bytes TrafficMatrix::wire_bytes() const {
   Bytes sum{};
   for (Member from = 0; from < members_; ++from) {

@@ -1,6 +1,7 @@
 #include "collective/expected_sends.hpp"
 
-#include "photonrail/collective/work.hpp"
+#include "photonrail/collective.hpp"
+#include "photonrail/core/work.hpp"
 
 #include <algorithm>
 #include <array>

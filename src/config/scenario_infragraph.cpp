@@ -4,7 +4,6 @@
 #include "formats/input_file.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/controller.hpp"
-#include "photonrail/formats/infragraph.hpp"
 #include "photonrail/simulate.hpp"
 
 namespace photonrail {

@@ -1,7 +1,7 @@
 // "moe_layer": forward passes through the layers of a mixture of experts, all ranks one expert-parallel group.
 #include "config/scenario_parts.hpp"
 #include "config/sections.hpp"
-#include "photonrail/workload/moe_layer.hpp"
+#include "photonrail/workload/moe.hpp"
 
 #include <memory>
 #include <utility>

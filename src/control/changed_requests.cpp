@@ -1,7 +1,7 @@
 #include "control/changed_requests.hpp"
 
 #include "control/free_ports.hpp"
-#include "photonrail/control/requests_by_port.hpp"
+#include "photonrail/control/waiting.hpp"
 
 #include <algorithm>
 #include <span>

@@ -19,9 +19,9 @@
 #include "control/free_ports.hpp"
 #include "control/outlook.hpp"
 #include "control/phase_width.hpp"
+#include "core/printed.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -83,12 +83,10 @@ class OpusArtifact : public Controller {
 
   std::string remark(Duration makespan) const override {
     if (forgotten_ == Duration{}) return "";
-    char text[160];
-    std::snprintf(text, sizeof text,
-                  "requests lay refused for %.9g s (%.3g %% of the run) although nothing was in their way any more: an "
-                  "artefact of the published simulator",
-                  to_seconds(forgotten_), 100.0 * to_seconds(forgotten_) / to_seconds(makespan));
-    return text;
+    return core::printed(
+        "requests lay refused for %.9g s (%.3g %% of the run) although nothing was in their way any more: an artefact of "
+        "the published simulator",
+        to_seconds(forgotten_), 100.0 * to_seconds(forgotten_) / to_seconds(makespan));
   }
 
  private:

@@ -1,4 +1,4 @@
-#include "photonrail/control/requests_by_port.hpp"
+#include "photonrail/control/waiting.hpp"
 
 namespace photonrail {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "control/places.hpp"
-#include "photonrail/control/waiting_pairs.hpp"
+#include "photonrail/control/waiting.hpp"
 #include "photonrail/fabric_view.hpp"
 
 #include <cstdint>

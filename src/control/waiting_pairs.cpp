@@ -1,4 +1,4 @@
-#include "photonrail/control/waiting_pairs.hpp"
+#include "photonrail/control/waiting.hpp"
 
 #include "photonrail/error.hpp"
 

@@ -19,7 +19,7 @@ namespace photonrail::control_plane {
 
 class ProfiledSchedule {
  public:
-  /// Says what is known of an operation whose plan depends on who is late.
+  /// The answer for an operation whose plan depends on who is late.
   enum class Unknown : std::uint8_t {
     kNoPairs,  ///< says nothing of its pairs
     kAllPairs  ///< any two of its members may be joined by it, and exchange equal shares

@@ -1,8 +1,7 @@
 // Demands as their controller sees them: views that are kept, so that showing them costs nothing.
 #pragma once
 
-#include "photonrail/control/requests_by_port.hpp"
-#include "photonrail/control/waiting_pairs.hpp"
+#include "photonrail/control/waiting.hpp"
 #include "photonrail/fabric_view.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Quantiles of lengths of time.
-#include "photonrail/core/duration_histogram.hpp"
+#include "photonrail/core/durations.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "photonrail/core/random.hpp"
 
 #include "core/fnv1a.hpp"
+#include "core/mix64.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -15,12 +16,7 @@ using core::fnv1a;
 namespace {
 
 // splitmix64: spreads a seed over the state of another generator.
-std::uint64_t split_mix(std::uint64_t& x) {
-  std::uint64_t z = (x += 0x9e3779b97f4a7c15ULL);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
+std::uint64_t split_mix(std::uint64_t& x) { return core::mix64(x += core::kMix64Step); }
 
 Duration drawn(double picoseconds) {
   if (!(picoseconds <= static_cast<double>(kLongest.count()))) fail_too_long(picoseconds);
@@ -50,6 +46,8 @@ std::uint64_t RandomStream::next() {
   state_[3] = std::rotl(state_[3], 45);
   return result;
 }
+
+double RandomStream::exponential() { return -std::log1p(-uniform()); }
 
 double RandomStream::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 

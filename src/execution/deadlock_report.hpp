@@ -1,4 +1,4 @@
-// Says why a run cannot finish: for each rank its task, its group, and the peer or circuit that it waits for.
+// The reason why a run cannot finish: for each rank its task, its group, and the peer or circuit that it waits for.
 #pragma once
 
 #include "execution/circuit_service.hpp"

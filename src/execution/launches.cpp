@@ -1,6 +1,7 @@
 #include "execution/launches.hpp"
 
 #include "core/counted.hpp"
+#include "core/printed.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -11,8 +12,6 @@ namespace photonrail::execution {
 namespace {
 
 constexpr std::size_t kMaxWaitingLines = 16;
-
-std::string time_text(Time at) { return std::to_string(to_seconds(at)) + " s"; }
 
 void observe(const RunContext& run, const Launch& launch, bool done) {
   if (run.observers.empty()) return;
@@ -309,7 +308,7 @@ void Launches::tell_all() {
 
 void Launches::wake_at(Time at, std::uint64_t token) {
   check_call({});
-  if (at < now()) fail_workload("sets a timer for " + time_text(at) + ", and it is " + time_text(now()));
+  if (at < now()) fail_workload("sets a timer for " + core::seconds_text(at) + ", and it is " + core::seconds_text(now()));
   // A time beyond the clock's range means never; the sum with the begin of the job would wrap around.
   const bool ever = at.since_start() < Time::never() - began_;
   timers_.add(ever ? at + began_.since_start() : Time::never(), token, voice_.cause().reconfigurations);
@@ -328,7 +327,7 @@ void Launches::wake(std::uint64_t) {
 
 void Launches::reach_horizon(std::uint64_t) {
   std::vector<std::string> lines = waiting();
-  lines.insert(lines.begin(), "the workload has not ended at its horizon of " + time_text(run_.engine.now()));
+  lines.insert(lines.begin(), "the workload has not ended at its horizon of " + core::seconds_text(run_.engine.now()));
   throw DeadlockError(std::move(lines));
 }
 
@@ -343,7 +342,7 @@ std::vector<std::string> Launches::waiting() const {
       if (part.entered && part.tasks_left > 0) ++inside;
     }
     std::string line = "launch " + std::to_string(launch->id.value) + " (" + table_.totals()[launch->label.kind].kind +
-                       ") of " + time_text(launch->opened) + ": " + core::counted(inside, "rank") + " of " +
+                       ") of " + core::seconds_text(launch->opened) + ": " + core::counted(inside, "rank") + " of " +
                        std::to_string(launch->parts.size()) + " in it";
     if (!outside.empty()) line += "; never entered by rank" + outside;
     lines.push_back(std::move(line));

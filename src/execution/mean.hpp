@@ -1,7 +1,7 @@
 // The mean of many durations, exact and rounded down: their sum over a million ranks would not fit into 64 bits.
 #pragma once
 
-#include "photonrail/units.hpp"
+#include "photonrail/core/durations.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,22 +14,20 @@ class Mean {
   explicit Mean(std::size_t count = 1) : count_(static_cast<std::int64_t>(count)) {}
 
   /// `times` durations of the same length.
-  void add(Duration d, std::int64_t times = 1) { sum_ += static_cast<Sum>(d.count()) * times; }
-  [[nodiscard]] Duration value() const { return Duration{static_cast<std::int64_t>(sum_ / count_)}; }
+  void add(Duration d, std::int64_t times = 1) { sum_ += LongTime(d).times(times); }
+  [[nodiscard]] Duration value() const { return sum_.over(count_); }
 
   /// Adds what its sum has grown by since it was `before`, so many times. Returns false when it had not grown by the same
   /// since it was `first`.
   [[nodiscard]] bool add_growth(const Mean& first, const Mean& before, std::int64_t times) {
     const bool alike = before.sum_ - first.sum_ == sum_ - before.sum_;
-    sum_ += (sum_ - before.sum_) * times;
+    sum_ += (sum_ - before.sum_).times(times);
     return alike;
   }
 
  private:
-  __extension__ typedef __int128 Sum;
-
   std::int64_t count_;
-  Sum sum_ = 0;
+  LongTime sum_{};
 };
 
 }  // namespace photonrail::execution

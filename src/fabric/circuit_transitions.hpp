@@ -7,7 +7,7 @@
 #include "fabric/circuit_listener.hpp"
 #include "fabric/rail_circuits.hpp"
 #include "fabric/rail_context.hpp"
-#include "photonrail/core/total_time.hpp"
+#include "photonrail/core/durations.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -46,8 +46,8 @@ class CircuitTransitions {
   [[nodiscard]] std::vector<Circuit> lit_on(std::uint32_t which) const { return circuits_.lit_on(which); }
 
   /// Counts the dark time of `circuits` circuits.
-  void add_dark_time(Duration each, std::int64_t circuits) { dark_port_time_.add(each, circuits); }
-  [[nodiscard]] const TotalTime& dark_port_time() const { return dark_port_time_; }
+  void add_dark_time(Duration each, std::int64_t circuits) { dark_port_time_ += LongTime(each).times(circuits); }
+  [[nodiscard]] const LongTime& dark_port_time() const { return dark_port_time_; }
 
  private:
   void show_lit(const std::vector<Circuit>& lit);
@@ -59,7 +59,7 @@ class CircuitTransitions {
   CircuitHolds& holds_;
   const CircuitNotifier& notifier_;
   std::vector<std::optional<Time>> paused_since_;  // by transmit port: lit but for a switch that is dark as a whole
-  TotalTime dark_port_time_;
+  LongTime dark_port_time_;
 };
 
 }  // namespace photonrail::fabric

@@ -1,5 +1,7 @@
 #include "fabric/link_faults.hpp"
 
+#include "core/printed.hpp"
+
 #include <algorithm>
 
 namespace photonrail::fabric {
@@ -12,8 +14,6 @@ namespace {
 // Marks a link. One that failed once, or is on a detour, stays marked: a way over it may be another than that of the grid.
 constexpr std::uint8_t kFailed = 1;
 constexpr std::uint8_t kDetour = 2;
-
-std::string seconds(Time at) { return std::to_string(to_seconds(at)) + " s"; }
 
 std::string place_of(const ScaleUpFault& fault) {
   if (fault.gpu && fault.to) {
@@ -190,8 +190,8 @@ std::vector<std::string> LinkFaults::lines() const {
     if (fault.at > parts_.engine.now()) continue;
     const std::string what =
         fault.rate == 0.0 ? " failed" : " had " + std::to_string(100.0 * fault.rate) + " % of its rate";
-    std::string when = (fault.lasts || fault.rate > 0.0 ? " from " : " at ") + seconds(fault.at);
-    if (fault.lasts) when += " to " + seconds(fault.at + *fault.lasts);
+    std::string when = (fault.lasts || fault.rate > 0.0 ? " from " : " at ") + core::seconds_text(fault.at);
+    if (fault.lasts) when += " to " + core::seconds_text(fault.at + *fault.lasts);
     if (!fault.lasts && fault.rate > 0.0) when += " on";
     lines.push_back("scale-up fabric of " + (fault.server ? "server " + std::to_string(*fault.server) : "every server") +
                     ": " + place_of(fault) + what + when);

@@ -143,7 +143,7 @@ class OpticalRail {
   /// Ports whose state changed since the last call, without duplicates.
   void take_touched(std::vector<PortId>& out) { circuits_.take_touched(out); }
 
-  [[nodiscard]] const TotalTime& dark_port_time() const { return transitions_.dark_port_time(); }
+  [[nodiscard]] const LongTime& dark_port_time() const { return transitions_.dark_port_time(); }
 
  private:
   RailContext rail_;

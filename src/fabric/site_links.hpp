@@ -21,7 +21,7 @@ class SiteLinks {
   /// REQUIRES: the sites are valid. `spec` must outlive the object.
   explicit SiteLinks(const SitesSpec& spec);
 
-  /// Says that the directions are capacities from this one on.
+  /// The directions become capacities from this one on.
   void place(topology::CapacityId first) { first_ = first; }
   [[nodiscard]] topology::CapacityId capacity(Direction direction) const { return first_ + direction; }
   [[nodiscard]] Direction directions() const { return 2 * static_cast<Direction>(spec_.links.size()); }

@@ -1,30 +1,23 @@
 #include "formats/csv.hpp"
 
+#include "core/csv.hpp"
+#include "core/number_in.hpp"
 #include "formats/input_file.hpp"
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <optional>
 #include <sstream>
+#include <utility>
 
 namespace photonrail::formats {
 
 namespace {
 
 std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      cells.emplace_back();
-    } else if (c != '\r') {
-      cells.back() += c;
-    }
-  }
-  return cells;
+  auto rows = core::parse_csv(line);
+  return rows.empty() ? std::vector<std::string>(1) : std::move(rows.front());
 }
 
 [[noreturn]] void fail_line(const std::filesystem::path& file, std::size_t line, const std::string& what,
@@ -58,13 +51,12 @@ void read_csv(const std::filesystem::path& file, const std::vector<std::string>&
 
 double csv_number(const std::filesystem::path& file, std::size_t line, const std::string& cell, double least,
                   double greatest) {
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc{} || end != cell.data() + cell.size()) fail_line(file, line, "\"" + cell + "\" is no number");
-  if (!(value >= least && value <= greatest)) {
+  const std::optional<double> value = core::number_in<double>(cell);
+  if (!value) fail_line(file, line, "\"" + cell + "\" is no number");
+  if (!(*value >= least && *value <= greatest)) {
     fail_line(file, line, cell + " is out of range", json::readable(least) + " to " + json::readable(greatest));
   }
-  return value;
+  return *value;
 }
 
 }  // namespace photonrail::formats

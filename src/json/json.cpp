@@ -1,15 +1,15 @@
 #include "json/json.hpp"
 
+#include "core/number_in.hpp"
+#include "core/printed.hpp"
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <sstream>
 #include <unordered_map>
 #include <utility>
 
@@ -264,12 +264,7 @@ class Writer {
 
 }  // namespace
 
-std::string readable(double x) {
-  std::ostringstream out;
-  out.precision(12);
-  out << x;
-  return out.str();
-}
+std::string readable(double x) { return core::printed("%.12g", x); }
 
 std::string Json::dump(int indent) const {
   Writer writer(indent, false);
@@ -321,10 +316,8 @@ std::vector<std::string> split_pointer(std::string_view pointer) {
 }
 
 std::size_t index_of(std::string_view key, std::size_t size) {
-  std::size_t index = 0;
-  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
-  const bool all = error == std::errc{} && end == key.data() + key.size();
-  return all && index < size && (key.size() == 1 || key.front() != '0') ? index : size;
+  const auto index = core::number_in<std::size_t>(key);
+  return index && *index < size && (key.size() == 1 || key.front() != '0') ? *index : size;
 }
 
 const Json* find_at(const Json& root, std::string_view pointer) {

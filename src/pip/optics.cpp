@@ -1,4 +1,4 @@
-#include "photonrail/pip/optics.hpp"
+#include "photonrail/pip/pip_switch.hpp"
 
 #include "photonrail/error.hpp"
 

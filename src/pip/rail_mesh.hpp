@@ -2,7 +2,6 @@
 #pragma once
 
 #include "fabric/blocking_switch.hpp"
-#include "photonrail/pip/optics.hpp"
 #include "photonrail/pip/pip_switch.hpp"
 
 #include <cstdint>

@@ -57,7 +57,7 @@ CellRows turned(const CellRows& rows) {
   return sides;
 }
 
-// Says where each block of columns begins that fits beside the first column; its last entry is the number of columns.
+// Returns the first column of each block that fits beside column 0; its last entry is the number of columns.
 std::vector<std::size_t> block_starts(const std::vector<std::size_t>& widths, std::size_t width) {
   std::vector<std::size_t> starts{1};
   std::size_t used = widths[0];

@@ -1,13 +1,14 @@
 // Results and the tables of sweeps, value by value.
 #include "photonrail/study/compare.hpp"
+#include "core/number_in.hpp"
 
 #include "core/counted.hpp"
+#include "core/csv.hpp"
 #include "json/file_text.hpp"
 #include "json/json.hpp"
 #include "json/seal.hpp"
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
-#include "report/csv.hpp"
 #include "report/difference_list.hpp"
 
 #include <algorithm>
@@ -156,15 +157,15 @@ Json parse_result(std::string_view text, std::string_view file) {
 
 void compare_cells(const std::string& place, const std::string& a, const std::string& b, bool judged,
                    DifferenceList& into) {
-  const auto x = report::number_in(a);
-  const auto y = report::number_in(b);
+  const auto x = core::number_in<double>(a);
+  const auto y = core::number_in<double>(b);
   if (x && y) return into.numbers(place, *x, *y, judged);
   into.texts(place, a.empty() ? "absent" : a, b.empty() ? "absent" : b, judged);
 }
 
 void compare_tables(std::string_view a, std::string_view b, const std::string& prefix, DifferenceList& into) {
-  const auto rows_a = report::parse_csv(a);
-  const auto rows_b = report::parse_csv(b);
+  const auto rows_a = core::parse_csv(a);
+  const auto rows_b = core::parse_csv(b);
   static const std::vector<std::string> kNone;
   const auto& head_a = rows_a.empty() ? kNone : rows_a.front();
   const auto& head_b = rows_b.empty() ? kNone : rows_b.front();

@@ -1,5 +1,7 @@
 // This is the bill of what was run: cost and power of the rows of a sweep or of runs beside each other, and what a step
 // costs.
+#include "core/csv.hpp"
+#include "core/number_in.hpp"
 #include "cost/ownership.hpp"
 #include "json/file_text.hpp"
 #include "json/json.hpp"
@@ -7,7 +9,6 @@
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
 #include "report/cost_report.hpp"
-#include "report/csv.hpp"
 #include "report/text.hpp"
 
 #include <algorithm>
@@ -51,14 +52,14 @@ struct BilledRow {
 };
 
 std::vector<BilledRow> rows_of_sweep(const fs::path& file) {
-  const auto lines = parse_csv(json::file_text(file));
+  const auto lines = core::parse_csv(json::file_text(file));
   std::vector<BilledRow> rows;
   for (std::size_t r = 1; r < lines.size(); ++r) {
     BilledRow row;
     for (std::size_t c = 0; c < std::min(lines[r].size(), lines[0].size()); ++c) {
       const std::string& cell = lines[r][c];
       if (lines[0][c] == "name") row.name = cell;
-      if (const auto value = number_in(cell)) row.numbers[lines[0][c]] = *value;
+      if (const auto value = core::number_in<double>(cell)) row.numbers[lines[0][c]] = *value;
     }
     if (row.find("cost.usd")) rows.push_back(std::move(row));
   }
@@ -181,7 +182,7 @@ Json json_of(const std::vector<BilledRow>& rows, const ResultPrices& options) {
   return list;
 }
 
-// Says in words what the bill counts.
+// Returns the items that the bill counts, in words.
 std::string assumptions(const ResultPrices& options) {
   std::string text = "network" + std::string(options.prices.gpu_usd > 0.0 ? ", GPUs" : "") +
                      (options.prices.server_usd > 0.0 ? ", servers" : "") + number(" over %g years", options.prices.years);

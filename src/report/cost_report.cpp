@@ -45,7 +45,7 @@ Json rows_json(std::span<const FabricCost> rows) {
   return list;
 }
 
-// Says what a line of a bill is for.
+// Returns the purpose of a line of a bill in words.
 std::string purpose_of(const BillLine& line, const Bill& bill) {
   std::uint32_t tiers = 0;
   for (const BillLine& other : bill.lines) tiers = std::max(tiers, other.tier);

@@ -1,9 +1,10 @@
 #include "report/page_details.hpp"
 
+#include "core/csv.hpp"
+#include "core/number_in.hpp"
 #include "json/file_text.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/workload/serving.hpp"
-#include "report/csv.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,7 +30,7 @@ constexpr std::array kBands{0.5, 0.9, 0.99, 1.0};
 class RequestTable {
  public:
   RequestTable(const std::filesystem::path& file, const std::string& text) {
-    const auto rows = parse_csv(text);
+    const auto rows = core::parse_csv(text);
     if (rows.empty()) return;
     for (std::size_t c = 0; c < rows.front().size(); ++c) {
       const std::string& name = rows.front()[c];
@@ -41,7 +42,7 @@ class RequestTable {
                             "line " + std::to_string(r + 1) + " has " + std::to_string(rows[r].size()) + " cells of " +
                                 std::to_string(rows.front().size()),
                             "run the scenario again");
-        column.push_back(unit * number_in(rows[r][c]).value_or(kNone));
+        column.push_back(unit * core::number_in<double>(rows[r][c]).value_or(kNone));
       }
     }
     count_ = rows.size() - 1;

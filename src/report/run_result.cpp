@@ -40,7 +40,7 @@ void add_jobs(const Json& root, std::size_t row, Table& table) {
   }
 }
 
-// Says what "auto" took, in one text as in the table of a sweep.
+// Adds the algorithms that "auto" took, in one text as in the table of a sweep.
 void add_choices(const Json& root, std::size_t row, Table& table) {
   const Json* const choices = root.find("choices");
   if (choices == nullptr || !choices->is_array()) return;
@@ -70,7 +70,7 @@ void add_windows(const JsonReader& by_change, std::size_t row, Table& table) {
   }
 }
 
-// Says what a switch that blocks cost the run; empty without one.
+// Returns a line on what blocking of a switch cost the run; empty without one that blocks.
 std::string blocking_of(const Json& root) {
   const Json* const reconfigurations = root.find("reconfigurations");
   const Json* const blocking = reconfigurations == nullptr ? nullptr : reconfigurations->find("blocking");

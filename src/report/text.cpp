@@ -1,10 +1,10 @@
 #include "report/text.hpp"
 
+#include "core/printed.hpp"
 #include "photonrail/report.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <span>
 
 namespace photonrail {
@@ -104,11 +104,7 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
-std::string number(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
+std::string number(const char* format, double value) { return core::printed(format, value); }
 
 }  // namespace report
 

@@ -1,4 +1,5 @@
 // Reads a trace.json of our own back, for the timeline of a page. The spans of each track are kept in order of time.
+#include "core/number_in.hpp"
 #include "json/file_text.hpp"
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
@@ -101,10 +102,9 @@ class Events {
   }
   [[nodiscard]] std::int32_t port(const Json& arguments) const {
     const std::string digits = text(arguments, "to");
-    std::int32_t value = -1;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc{} || end != digits.data() + digits.size()) fail("to", "names no port: \"" + digits + "\"");
-    return value;
+    const auto value = core::number_in<std::int32_t>(digits);
+    if (!value) fail("to", "names no port: \"" + digits + "\"");
+    return *value;
   }
 
   void add_span(const Json& event, std::pair<std::uint32_t, std::uint32_t> thread) {

@@ -72,7 +72,7 @@ std::uint32_t lane_thread(Dimension d, std::uint32_t lane) {
   return kFirstLane + static_cast<std::uint32_t>(d) + lane * kDimensionCount;
 }
 
-/// Says whether a rank's streams are shown, by rank.
+/// Returns, by rank, true where its streams are shown.
 std::vector<bool> shown_ranks(const SeenTasks& seen, const TraceWriter::Options& options) {
   std::vector<bool> shown(seen.ranks(), options.ranks.empty());
   for (const RankId rank : options.ranks) {
@@ -289,7 +289,7 @@ class CircuitSpans {
   std::map<std::pair<RailId, PortId>, Port> ports_;
 };
 
-/// Says whether a rank is a host of storage, by rank.
+/// Returns, by rank, true for a host of storage.
 std::vector<bool> hosts_of_storage(const Scenario& scenario) {
   std::vector<bool> hosts;
   const auto add = [&hosts](const JobSpec& job) {

@@ -1,5 +1,6 @@
 #include "rl/generation_engine.hpp"
 
+#include "core/mix64.hpp"
 #include "photonrail/error.hpp"
 
 #include <utility>
@@ -8,12 +9,8 @@ namespace photonrail::rl {
 
 namespace {
 
-// The finaliser of SplitMix64 (Steele et al., OOPSLA 2014), as serving's contents have it.
 std::uint64_t prefix_key(std::uint64_t prefix, std::uint64_t block) {
-  std::uint64_t x = (prefix + 1) * 0x9e3779b97f4a7c15U ^ (block + 1) * 0xd1342543de82ef95U;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
+  return core::mix64((prefix + 1) * core::kMix64Step ^ (block + 1) * 0xd1342543de82ef95U);
 }
 
 }  // namespace

@@ -60,38 +60,4 @@ std::uint32_t ResponseLengths::draw(RandomStream& random) const {
   return static_cast<std::uint32_t>(std::llround(std::clamp(tokens, 1.0, most)));
 }
 
-double ResponseLengths::share_below(double tokens) const {
-  if (spec_.most != 0 && tokens >= spec_.most) return 1.0;
-  if (spec_.kind == LengthSpec::Kind::kUniform) {
-    return std::clamp((tokens - 1.0) / std::max(1e-9, 2.0 * (spec_.mean - 1.0)), 0.0, 1.0);
-  }
-  if (spec_.kind == LengthSpec::Kind::kConstant || spec_.sigma == 0.0) return tokens >= spec_.mean ? 1.0 : 0.0;
-  return tokens <= 0.0 ? 0.0 : normal_share((std::log(tokens) - mu_) / spec_.sigma);
-}
-
-double ResponseLengths::longest_of(double n) const {
-  if (spec_.kind == LengthSpec::Kind::kConstant || (spec_.kind == LengthSpec::Kind::kLogNormal && spec_.sigma == 0.0)) {
-    return spec_.mean;
-  }
-  const double tail = std::exp(mu_ + 9.0 * spec_.sigma);
-  const double top = spec_.kind == LengthSpec::Kind::kUniform ? 2.0 * spec_.mean - 1.0
-                     : spec_.most != 0                        ? std::min<double>(spec_.most, tail)
-                                                              : tail;
-  // Below the first step the share is so small that its power is 0; steps grow with the length.
-  constexpr int kSteps = 20000;
-  const double first = top * 1e-6;
-  const double growth = std::pow(top / first, 1.0 / kSteps);
-  double sum = first;
-  double at = first;
-  double before = 1.0 - std::pow(share_below(at), n);
-  for (int i = 0; i < kSteps; ++i) {
-    const double next = at * growth;
-    const double share = i + 1 == kSteps && spec_.most != 0 ? before : 1.0 - std::pow(share_below(next), n);
-    sum += (next - at) * (before + share) / 2.0;
-    at = next;
-    before = share;
-  }
-  return sum;
-}
-
 }  // namespace photonrail::rl

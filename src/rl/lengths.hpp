@@ -27,10 +27,6 @@ class ResponseLengths {
 
   /// Whole tokens, at least 1.
   [[nodiscard]] std::uint32_t draw(RandomStream& random) const;
-  /// The share of responses that are no longer than so many tokens.
-  [[nodiscard]] double share_below(double tokens) const;
-  /// The expected longest of `n` responses: the integral of 1 - F^n.
-  [[nodiscard]] double longest_of(double n) const;
   [[nodiscard]] double mean() const { return spec_.mean; }
 
  private:

@@ -20,12 +20,13 @@ constexpr std::array<std::uint32_t, 3> kTrials{6, 12, 30};  // steps of the firs
 constexpr std::uint32_t kWorthIt = 4;                       // times the steps of a trial, and the job has more
 
 // A later step can differ where something is drawn, fails at a certain time, or remembers more than requests and circuits.
-bool may_repeat(const Scenario& job, const RunSpec& run, const ControllerSpec& controller, const Registries& registries) {
+bool may_repeat(const JobSpec& job, const ClusterSpec& cluster, const RunSpec& run, const ControllerSpec& controller,
+                const Registries& registries) {
   const ControllerFactory& factory = registries.controllers.find(controller.name);
   const TrafficSource* const demands = job.graph.demands();
   return run.folding && run.network_accuracy <= 0.0 && job.workload == nullptr && factory.rank_symmetric &&
          job.stragglers.empty() && (demands == nullptr || !demands->drifts()) &&
-         why_not_foldable(job.cluster, controller, factory).empty();
+         why_not_foldable(cluster, controller, factory).empty();
 }
 
 class EqualSteps {
@@ -84,7 +85,7 @@ class EqualSteps {
 
 bool run_equal_steps(const JobRun& job, const ControllerSpec& controller, RunCaches& caches, RunResult& result) {
   if (job.agent != nullptr || execution::watch_ranks(job.observers)) return false;
-  if (!may_repeat(job.scenario, job.run, controller, job.registries)) return false;
+  if (!may_repeat(job.scenario, job.scenario.cluster, job.run, controller, job.registries)) return false;
   const RunResult before = result;
   if (!EqualSteps(job, controller, caches, before).run(result)) return false;
   for (Observer* const observer : job.observers) {
@@ -95,10 +96,11 @@ bool run_equal_steps(const JobRun& job, const ControllerSpec& controller, RunCac
 }
 
 // Three runs, each a step longer than the one before.
-std::uint32_t steps_to_run(const Scenario& job, const Registries& registries) {
+std::uint32_t steps_to_run(const JobSpec& job, const ClusterSpec& cluster, const RunSpec& run,
+                           const Registries& registries) {
   const std::uint32_t few = kTrials.front();
-  const bool repeats = job.run.iterations > kWorthIt * few && may_repeat(job, job.run, job.controller, registries);
-  return repeats ? 3 * few + 3 : job.run.iterations;
+  const bool repeats = run.iterations > kWorthIt * few && may_repeat(job, cluster, run, job.controller, registries);
+  return repeats ? 3 * few + 3 : run.iterations;
 }
 
 }  // namespace photonrail::run

@@ -17,6 +17,7 @@ namespace photonrail::run {
                                    RunResult& result);
 
 /// Returns how many steps run_equal_steps() expects to run: all, where it does not apply.
-[[nodiscard]] std::uint32_t steps_to_run(const Scenario& job, const Registries& registries);
+[[nodiscard]] std::uint32_t steps_to_run(const JobSpec& job, const ClusterSpec& cluster, const RunSpec& run,
+                                         const Registries& registries);
 
 }  // namespace photonrail::run

@@ -7,6 +7,7 @@
 #include "run/decided_workload.hpp"
 #include "run/equal_steps.hpp"
 #include "run/foldable.hpp"
+#include "run/scenario_check.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -39,6 +40,13 @@ constexpr double kSecondsACircuitTurned = 1.5e-6;  // of a slot of a rotation, e
 constexpr double kFreeSlot = 100e-6;               // seconds: of a rotation whose circuits cost nothing
 constexpr std::int64_t kLeastUnevenShard = 100;    // bytes: rings of smaller shards run send by send
 
+/// A job, the cluster that it is on, and how it is run there.
+struct PlacedJob {
+  const JobSpec& spec;
+  const ClusterSpec& cluster;
+  const RunSpec& run;
+};
+
 /// Tasks and sends that are simulated, and what they come to.
 struct StepWork {
   double count = 0.0;
@@ -53,7 +61,7 @@ struct OperationWork {
 };
 
 /// Returns what the policy's decisions for a send of the operation cost.
-double seconds_to_decide(const Scenario& job, const OperationWork& work, const Communicator& group, bool ring) {
+double seconds_to_decide(const PlacedJob& job, const OperationWork& work, const Communicator& group, bool ring) {
   const NicSpec& nic = job.cluster.nic;
   const bool routed = work.by_pair && job.cluster.rail.optical.pip.has_value();
   if (routed && nic.optical_budget_db > 0.0) return kSecondsALight;
@@ -64,11 +72,11 @@ double seconds_to_decide(const Scenario& job, const OperationWork& work, const C
 }
 
 /// Returns what a send costs the network.
-double seconds_of_send(const Scenario& job, const Task& task, const Communicator& group, const OperationWork& work) {
+double seconds_of_send(const PlacedJob& job, const Task& task, const Communicator& group, const OperationWork& work) {
   const bool in_server = group.dimension == Dimension::kTp;
   double seconds = work.by_pair && !in_server ? kSecondsAPair : kSecondsASend;
   if (task.kind != TaskKind::kCollective) return seconds;
-  const std::string& algorithm = job.collectives.algorithm[static_cast<std::size_t>(task.op)];
+  const std::string& algorithm = job.spec.collectives.algorithm[static_cast<std::size_t>(task.op)];
   const bool at_once = algorithm == "direct" || (algorithm == "auto" && task.op == CollectiveOp::kAllToAll);
   if (task.demand() != 0) seconds = std::max(seconds, kSecondsUneven);
   const bool alike = task.demand() == 0 || job.run.network_accuracy > 0.0;
@@ -84,14 +92,14 @@ double seconds_of_send(const Scenario& job, const Task& task, const Communicator
 }
 
 /// Returns what operations of one group cost because those of others of the rank may be open at the same time.
-double seconds_of_backlog(const Scenario& job, RankId rank, const OperationWork& work) {
+double seconds_of_backlog(const PlacedJob& job, RankId rank, const OperationWork& work) {
   if (work.decisions.backlog_s == 0.0) return 0.0;
   std::map<CommunicatorId, double> calls;
   double all = 0.0;
-  for (const Task& task : job.graph.program(rank).tasks()) {
+  for (const Task& task : job.spec.graph.program(rank).tasks()) {
     if (task.kind == TaskKind::kCompute) continue;
-    const CommunicatorId id = job.graph.communicator(rank, task.slot);
-    const Communicator& group = job.graph.communicators()[id.index()];
+    const CommunicatorId id = job.spec.graph.communicator(rank, task.slot);
+    const Communicator& group = job.spec.graph.communicators()[id.index()];
     if (group.dimension == Dimension::kTp) continue;
     const double share = group.point_to_point ? kOpenSends : 1.0;
     calls[id] += share;
@@ -103,16 +111,16 @@ double seconds_of_backlog(const Scenario& job, RankId rank, const OperationWork&
 }
 
 /// Returns the sends that a rank simulates of a collective: one, where a ring is a stream.
-double sends_of(const Scenario& job, const Task& task, double members, bool ring, const OperationWork& work) {
-  const double shards = members * job.collectives.chunks;
+double sends_of(const PlacedJob& job, const Task& task, double members, bool ring, const OperationWork& work) {
+  const double shards = members * job.spec.collectives.chunks;
   const bool in_crumbs = task.size().count > 0 && static_cast<double>(task.size().count) / shards < kLeastUnevenShard;
   if (ring && !work.by_send && !in_crumbs) return 1.0;
   return shards * (task.op == CollectiveOp::kAllReduce ? 2.0 : 1.0);
 }
 
 /// Returns what one step of a rank comes to.
-StepWork step_of_rank(const Scenario& job, RankId rank, const OperationWork& work) {
-  const TaskGraph& graph = job.graph;
+StepWork step_of_rank(const PlacedJob& job, RankId rank, const OperationWork& work) {
+  const TaskGraph& graph = job.spec.graph;
   StepWork sum;
   for (const Task& task : graph.program(rank).tasks()) {
     ++sum.count;
@@ -120,7 +128,7 @@ StepWork step_of_rank(const Scenario& job, RankId rank, const OperationWork& wor
     if (task.kind == TaskKind::kCompute) continue;
     const Communicator& group = graph.communicators()[graph.communicator(rank, task.slot).index()];
     const bool collective = task.kind == TaskKind::kCollective;
-    const bool ring = !collective || job.collectives.algorithm[static_cast<std::size_t>(task.op)] == "ring";
+    const bool ring = !collective || job.spec.collectives.algorithm[static_cast<std::size_t>(task.op)] == "ring";
     const double sends = collective ? sends_of(job, task, static_cast<double>(group.members.size()), ring, work) : 1.0;
     sum.count += sends;
     sum.seconds += sends * (seconds_of_send(job, task, group, work) + seconds_to_decide(job, work, group, ring));
@@ -130,11 +138,11 @@ StepWork step_of_rank(const Scenario& job, RankId rank, const OperationWork& wor
 }
 
 /// Returns what one step of all ranks comes to.
-StepWork step_of_job(const Scenario& job, const OperationWork& work) {
-  std::vector<std::optional<StepWork>> of_program(job.graph.programs().size());
+StepWork step_of_job(const PlacedJob& job, const OperationWork& work) {
+  std::vector<std::optional<StepWork>> of_program(job.spec.graph.programs().size());
   StepWork sum;
-  for (std::uint32_t r = 0; r < job.graph.ranks(); ++r) {
-    auto& known = of_program[job.graph.program_of(RankId{r}).index()];
+  for (std::uint32_t r = 0; r < job.spec.graph.ranks(); ++r) {
+    auto& known = of_program[job.spec.graph.program_of(RankId{r}).index()];
     if (!known) known = step_of_rank(job, RankId{r}, work);
     sum.count += known->count;
     sum.seconds += known->seconds;
@@ -144,10 +152,10 @@ StepWork step_of_job(const Scenario& job, const OperationWork& work) {
 
 /// Returns how long the longest rank takes when each pair of it is lit for its part of a turn only: a rotation goes on for
 /// so long. Computations count where their time is given.
-double seconds_of_turning(const Scenario& job) {
+double seconds_of_turning(const PlacedJob& job) {
   const NicSpec& nic = job.cluster.nic;
   double longest = 0.0;
-  for (const Program& program : job.graph.programs()) {
+  for (const Program& program : job.spec.graph.programs()) {
     double seconds = 0.0;
     for (const Task& task : program.tasks()) {
       if (const auto time = task.time()) seconds += to_seconds(*time);
@@ -159,8 +167,8 @@ double seconds_of_turning(const Scenario& job) {
 }
 
 /// Returns the slots of a rotation, which turns whatever is asked, in one step.
-StepWork slots_of(const Scenario& job, const ControllerFactory& factory) {
-  const ControllerSpec spec = factory.complete(job.controller);
+StepWork slots_of(const PlacedJob& job, const ControllerFactory& factory) {
+  const ControllerSpec spec = factory.complete(job.spec.controller);
   const double dark = to_seconds(job.cluster.rail.optical.typical());
   const double own = to_seconds(spec.parameters.duration("slot"));
   const double by_duty = dark > 0.0 ? dark / (1.0 - spec.parameters.number("duty")) : kFreeSlot;
@@ -174,20 +182,20 @@ StepWork slots_of(const Scenario& job, const ControllerFactory& factory) {
 }
 
 /// Returns the classes of ranks over the ranks, when the job is folded by ranks or by whole rails.
-double share_of_classes(const Scenario& job, const Registries& registries, bool whole_rails) {
-  const collective::AlgorithmTable algorithms(job.collectives, registries.collectives);
+double share_of_classes(const PlacedJob& job, const Registries& registries, bool whole_rails) {
+  const collective::AlgorithmTable algorithms(job.spec.collectives, registries.collectives);
   const std::vector<std::uint32_t> labels =
-      with_gpu_models(straggler_labels(job.stragglers, job.graph.ranks()), job.cluster, job.gpu_of_rank);
+      with_gpu_models(straggler_labels(job.spec.stragglers, job.spec.graph.ranks()), job.cluster, job.spec.gpu_of_rank);
   const folding::FoldingAttempt attempt =
-      folding::fold({job.graph, job.gpu_of_rank, job.cluster, algorithms, labels, whole_rails});
+      folding::fold({job.spec.graph, job.spec.gpu_of_rank, job.cluster, algorithms, labels, whole_rails});
   if (!attempt.folding) return 1.0;
-  return static_cast<double>(attempt.folding->graph.ranks()) / static_cast<double>(job.graph.ranks());
+  return static_cast<double>(attempt.folding->graph.ranks()) / static_cast<double>(job.spec.graph.ranks());
 }
 
-double folded_share(const Scenario& job, const Registries& registries, bool rehearsal) {
-  const ControllerFactory& factory = registries.controllers.find(job.controller.name);
-  if (!job.run.folding || !are_fixed(job.stragglers)) return 1.0;
-  if (!why_not_foldable(job.cluster, job.controller, factory, rehearsal).empty()) return 1.0;
+double folded_share(const PlacedJob& job, const Registries& registries, bool rehearsal) {
+  const ControllerFactory& factory = registries.controllers.find(job.spec.controller.name);
+  if (!job.run.folding || !are_fixed(job.spec.stragglers)) return 1.0;
+  if (!why_not_foldable(job.cluster, job.spec.controller, factory, rehearsal).empty()) return 1.0;
   const bool whole_rails = folds_whole_rails(job.cluster, factory, rehearsal);
   const double share = share_of_classes(job, registries, whole_rails);
   const bool may_fold_rails = rehearsal && !whole_rails && factory.rail_symmetric;
@@ -195,10 +203,10 @@ double folded_share(const Scenario& job, const Registries& registries, bool rehe
 }
 
 /// The runs of a job's graph that its policy needs, beside the steps that are asked for.
-WorkEstimate work_of_job(const Scenario& job, const Registries& registries, double close_look_s) {
-  const ControllerFactory& factory = registries.controllers.find(job.controller.name);
+WorkEstimate work_of_job(const PlacedJob& job, const Registries& registries, double close_look_s) {
+  const ControllerFactory& factory = registries.controllers.find(job.spec.controller.name);
   const bool optical = job.cluster.rail.kind == RailKind::kOptical;
-  const PolicyNeeds needs = factory.bound ? PolicyNeeds{} : factory.needs_of(factory.complete(job.controller));
+  const PolicyNeeds needs = factory.bound ? PolicyNeeds{} : factory.needs_of(factory.complete(job.spec.controller));
   const bool by_pair = optical && needs.by_pair();
   const bool each = by_pair || (optical && needs.hops > 0);  // policies that forward run send by send too
   OperationWork work{.by_send = job.run.fidelity == Fidelity::kExact || each, .by_pair = each};
@@ -206,15 +214,15 @@ WorkEstimate work_of_job(const Scenario& job, const Registries& registries, doub
   StepWork step = step_of_job(job, work);
   WorkEstimate sum;
   const auto add = [&](double times) { sum.add({kOperations, step.count * times, step.seconds * times}); };
-  double graph = static_cast<double>(job.graph.ranks()) * kSecondsARank;
-  for (const Program& program : job.graph.programs())
+  double graph = static_cast<double>(job.spec.graph.ranks()) * kSecondsARank;
+  for (const Program& program : job.spec.graph.programs())
     graph += static_cast<double>(program.tasks().size()) * kSecondsATaskMade;
-  sum.add({kRanks, static_cast<double>(job.graph.ranks()), graph});
-  if (job.workload != nullptr) sum.add(job.workload->work());
+  sum.add({kRanks, static_cast<double>(job.spec.graph.ranks()), graph});
+  if (job.spec.workload != nullptr) sum.add(job.spec.workload->work());
   const double rehearsals = optical && factory.rehearse != nullptr
-                                ? static_cast<double>(factory.rehearse(factory.complete(job.controller)).size())
+                                ? static_cast<double>(factory.rehearse(factory.complete(job.spec.controller)).size())
                                 : 0.0;
-  const double steps = steps_to_run(job, registries);
+  const double steps = steps_to_run(job.spec, job.cluster, job.run, registries);
   if (work.decisions.turns) {
     const StepWork turns = slots_of(job, factory);
     sum.add({kCircuitsTurned, steps * turns.count, steps * turns.seconds});
@@ -239,10 +247,12 @@ WorkEstimate work_of_job(const Scenario& job, const Registries& registries, doub
 WorkEstimate expected_work(const Scenario& scenario, const Registries& registries, double close_look_s) {
   if (const std::optional<Scenario> fixed = with_known_futures(scenario))
     return expected_work(*fixed, registries, close_look_s);
-  if (scenario.jobs.empty()) return work_of_job(scenario, registries, close_look_s);
+  if (scenario.jobs.empty()) return work_of_job({scenario, scenario.cluster, scenario.run}, registries, close_look_s);
   WorkEstimate sum;
-  for (std::size_t j = 0; j < scenario.jobs.size(); ++j)
-    sum.add(work_of_job(scenario.alone(j), registries, close_look_s), 2.0);  // together, and each alone
+  for (std::size_t j = 0; j < scenario.jobs.size(); ++j) {
+    const RunSpec run = run_of_job(scenario, j);
+    sum.add(work_of_job({scenario.jobs[j], scenario.cluster, run}, registries, close_look_s), 2.0);  // together, and alone
+  }
   return sum;
 }
 

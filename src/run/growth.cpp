@@ -44,9 +44,9 @@ class Growth {
     c = Duration{sum};
   }
   void grow(Bytes a, Bytes b, Bytes& c) { grow(a.count, b.count, c.count); }
-  void grow(const TotalTime& a, const TotalTime& b, TotalTime& c) {
+  void grow(const LongTime& a, const LongTime& b, LongTime& c) {
     require(a + c == b + b);
-    if (exact_) c.add_growth(b, static_cast<std::uint64_t>(times_));
+    if (exact_) c += (c - b).times(times_);
   }
   void grow(const DurationHistogram& a, const DurationHistogram& b, DurationHistogram& c) {
     DurationHistogram outer = a;

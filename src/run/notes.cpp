@@ -1,12 +1,12 @@
 #include "run/notes.hpp"
 
 #include "core/counted.hpp"
+#include "core/printed.hpp"
 #include "photonrail/core/work.hpp"
 #include "photonrail/simulate.hpp"
 #include "run/expected_time.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,17 +19,9 @@ namespace {
 constexpr const char* kOversubscription = "/cluster/rail/oversubscription";
 constexpr const char* kSwitching = "/cluster/rail/reconfiguration_ms";
 
-std::string per_cent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, share < 0.1 ? "%.2g %%" : "%.0f %%", 100.0 * share);
-  return text;
-}
+std::string per_cent(double share) { return core::printed(share < 0.1 ? "%.2g %%" : "%.0f %%", 100.0 * share); }
 
-std::string brief(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", x);
-  return text;
-}
+std::string brief(double x) { return core::printed("%.4g", x); }
 
 std::string brief_time(Duration d) {
   const double s = to_seconds(d);
@@ -195,7 +187,7 @@ Found refit_not_provisioned(const Scenario& scenario, const RunResult& result, c
 Found hidden_switching(const Scenario& scenario, const RunResult& result) {
   const ReconfigurationSummary& summary = result.reconfigurations;
   if (scenario.cluster.rail.kind != RailKind::kOptical || !scenario.jobs.empty()) return {};
-  if (summary.count == 0 || summary.total == TotalTime{}) return {};
+  if (summary.count == 0 || summary.total == LongTime{}) return {};
   const auto waits = [](const RankTime& rank) { return rank.reconfiguration_wait > Duration{}; };
   if (std::any_of(result.ranks.begin(), result.ranks.end(), waits)) return {};
   return Note{"hidden-switching", kSwitching,

@@ -78,10 +78,11 @@ std::string too_full(const JobSpec& job, double memory_gb) {
 }
 
 /// One line for the stage that needs most, when a GPU does not have it.
-void check_memory(const Scenario& job, std::vector<std::string>& lines) {
-  if (job.infeasible().empty()) return;
+void check_memory(const JobSpec& job, const ClusterSpec& cluster, std::vector<std::string>& lines) {
+  const std::string problem = too_full(job, least_memory_gb(cluster));
+  if (problem.empty()) return;
   const StageMemory& stage = *fullest(job);
-  lines.push_back("the plan does not fit the GPU: " + job.infeasible() + " (parameters " + gigabytes(stage.parameters) +
+  lines.push_back("the plan does not fit the GPU: " + problem + " (parameters " + gigabytes(stage.parameters) +
                   ", gradients " + gigabytes(stage.gradients) + ", optimizer " + gigabytes(stage.optimizer) +
                   ", activations " + gigabytes(stage.activations) + ")");
 }
@@ -133,16 +134,16 @@ bool computes(const TaskGraph& graph) {
   });
 }
 
-void check_efficiency(const Scenario& job, std::vector<std::string>& lines) {
+void check_efficiency(const JobSpec& job, const ClusterSpec& cluster, std::vector<std::string>& lines) {
   const auto check = [&](const GpuSpec& gpu, const std::string& whose) {
     if (!gpu.efficiency_assumed || gpu.compute_efficiency != 1.0 || !computes(job.graph)) return;
     lines.push_back("computations are taken to reach all of the GPU's peak, since the compute_efficiency of " + whose +
                     " is not given: kernels of real jobs reach 0.4 to 0.6; set it, or fit it with "
                     "photonrail calibrate");
   };
-  check(job.cluster.gpu, kGpu);
-  for (std::size_t i = 0; i < job.cluster.unlike.size(); ++i) {
-    if (job.cluster.unlike[i].gpu) check(*job.cluster.unlike[i].gpu, gpu_of_unlike(i));
+  check(cluster.gpu, kGpu);
+  for (std::size_t i = 0; i < cluster.unlike.size(); ++i) {
+    if (cluster.unlike[i].gpu) check(*cluster.unlike[i].gpu, gpu_of_unlike(i));
   }
 }
 
@@ -155,32 +156,31 @@ bool has_given_time(const Program& program) {
 
 // Operators of a training job have the times of the GPU that they run on, those of a trace the times of the GPU that it was
 // recorded on.
-void check_given_times(const Scenario& job, std::vector<std::string>& lines) {
-  if (!job.cluster.has_other_models() || (job.work && job.work->operators)) return;
-  const std::vector<std::uint32_t> unlike = job.cluster.unlike_of_gpus();
+void check_given_times(const JobSpec& job, const ClusterSpec& cluster, std::vector<std::string>& lines) {
+  if (!cluster.has_other_models() || (job.work && job.work->operators)) return;
+  const std::vector<std::uint32_t> unlike = cluster.unlike_of_gpus();
   for (std::size_t r = 0; r < job.gpu_of_rank.size(); ++r) {
     const std::size_t gpu = job.gpu_of_rank[r].index();
     const std::uint32_t number = gpu < unlike.size() ? unlike[gpu] : 0;
-    if (number == 0 || !job.cluster.unlike[number - 1].gpu || job.cluster.unlike[number - 1].speed != 1.0) continue;
+    if (number == 0 || !cluster.unlike[number - 1].gpu || cluster.unlike[number - 1].speed != 1.0) continue;
     if (!has_given_time(job.graph.program(RankId{r}))) continue;
     lines.push_back("computations of rank " + std::to_string(r) + " whose time is given take as long on its " +
-                    job.cluster.gpu_model(number).name + " as on a " + job.cluster.gpu.name +
-                    ": the speed of unlike GPUs[" + std::to_string(number - 1) + "] changes them");
+                    cluster.gpu_model(number).name + " as on a " + cluster.gpu.name + ": the speed of unlike GPUs[" +
+                    std::to_string(number - 1) + "] changes them");
     return;
   }
 }
 
-void check_tensor_parallelism(const Scenario& job, std::vector<std::string>& lines) {
+void check_tensor_parallelism(const JobSpec& job, const ClusterSpec& cluster, std::vector<std::string>& lines) {
   const auto& groups = job.graph.communicators();
   for (const Communicator& group : groups) {
     if (group.dimension != Dimension::kTp || group.point_to_point) continue;
     std::set<std::uint32_t> servers;
-    for (const RankId rank : group.members)
-      servers.insert(job.gpu_of_rank[rank.index()].value / job.cluster.gpus_per_server);
+    for (const RankId rank : group.members) servers.insert(job.gpu_of_rank[rank.index()].value / cluster.gpus_per_server);
     if (servers.size() < 2) continue;
     lines.push_back("tensor parallelism is wider than a server: group " + group.name + " has " +
                     core::counted(group.members.size(), "rank") + " on " + core::counted(servers.size(), "server") +
-                    " of " + core::counted(job.cluster.gpus_per_server, "GPU") +
+                    " of " + core::counted(cluster.gpus_per_server, "GPU") +
                     ", so that every layer waits for the rails; tp within a server, or placement order tp first");
     return;
   }
@@ -201,12 +201,12 @@ std::vector<std::string> cluster_warnings(const ClusterSpec& cluster) {
   return lines;
 }
 
-std::vector<std::string> job_warnings(const Scenario& job) {
+std::vector<std::string> job_warnings(const JobSpec& job, const ClusterSpec& cluster) {
   std::vector<std::string> lines = job.graph.warnings();
-  check_memory(job, lines);
-  check_efficiency(job, lines);
-  check_given_times(job, lines);
-  check_tensor_parallelism(job, lines);
+  check_memory(job, cluster, lines);
+  check_efficiency(job, cluster, lines);
+  check_given_times(job, cluster, lines);
+  check_tensor_parallelism(job, cluster, lines);
   return lines;
 }
 
@@ -249,11 +249,10 @@ namespace photonrail {
 std::vector<std::string> Scenario::warnings() const {
   std::vector<std::string> lines = run::cluster_warnings(cluster);
   if (jobs.empty()) {
-    for (std::string& line : run::job_warnings(*this)) lines.push_back(std::move(line));
+    for (std::string& line : run::job_warnings(*this, cluster)) lines.push_back(std::move(line));
   }
-  for (std::size_t j = 0; j < jobs.size(); ++j) {
-    const Scenario job = alone(j);
-    for (const std::string& line : run::job_warnings(job)) lines.push_back(job.name + ": " + line);
+  for (const JobSpec& job : jobs) {
+    for (const std::string& line : run::job_warnings(job, cluster)) lines.push_back(job.name + ": " + line);
   }
   return lines;
 }

@@ -13,7 +13,7 @@ namespace photonrail::run {
 /// Warns of the devices alone: rates that none of their kind has.
 [[nodiscard]] std::vector<std::string> cluster_warnings(const ClusterSpec& cluster);
 /// Warns of the job on its cluster.
-[[nodiscard]] std::vector<std::string> job_warnings(const Scenario& job);
+[[nodiscard]] std::vector<std::string> job_warnings(const JobSpec& job, const ClusterSpec& cluster);
 
 /// Adds a warning to a result whose steps by which it is compared leave out all that failed.
 void check_first_step(const Scenario& scenario, RunResult& result);

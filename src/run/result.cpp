@@ -81,7 +81,7 @@ double RunResult::slowdown() const {
 }
 
 std::optional<double> ReconfigurationSummary::hidden_share() const {
-  if (total == TotalTime{}) return std::nullopt;
+  if (total == LongTime{}) return std::nullopt;
   return 1.0 - exposed.picoseconds() / total.picoseconds();
 }
 

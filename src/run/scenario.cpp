@@ -305,6 +305,14 @@ void run::check_jobs(const Scenario& all) {
   }
 }
 
+RunSpec run::run_of_job(const Scenario& all, std::size_t job) {
+  RunSpec run = all.jobs[job].run;
+  run.fidelity = all.run.fidelity;
+  run.folding = all.run.folding;
+  run.network_accuracy = all.run.network_accuracy;
+  return run;
+}
+
 void Scenario::validate() const {
   core::check_member(field("cluster"), [&] { cluster.validate(); });
   if (pricing) core::check_member(field("pricing"), [&] { pricing->validate(); });
@@ -317,9 +325,7 @@ Scenario Scenario::alone(std::size_t job) const {
   Scenario one;
   static_cast<JobSpec&>(one) = jobs[job];
   one.cluster = cluster;
-  one.run.fidelity = run.fidelity;
-  one.run.folding = run.folding;
-  one.run.network_accuracy = run.network_accuracy;
+  one.run = run::run_of_job(*this, job);
   return one;
 }
 

@@ -10,5 +10,7 @@ void check_job(const JobSpec& job, const ClusterSpec& cluster);
 /// Checks what the jobs of a scenario must be to each other; each has been checked. Throws core::FieldError about the
 /// scenario.
 void check_jobs(const Scenario& all);
+/// How one of several jobs is run: as it says, but for what the scenario says of all of them.
+[[nodiscard]] RunSpec run_of_job(const Scenario& all, std::size_t job);
 
 }  // namespace photonrail::run

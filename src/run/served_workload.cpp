@@ -1,6 +1,7 @@
 #include "run/served_workload.hpp"
 
 #include "core/counted.hpp"
+#include "core/printed.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/result.hpp"
 #include "photonrail/scenario.hpp"
@@ -25,8 +26,6 @@ constexpr double kSecondsAServedRequest = 100e-6;
 constexpr double kSecondsAServedToken = 0.25e-6;  // of an answer: a decode step has many of them, or one
 constexpr double kRunsOfSearch = 10.0;            // of the greatest rate, in the mean
 
-std::string seconds_text(Duration time) { return std::to_string(to_seconds(time)) + " s"; }
-
 class ReportedAgent final : public serving::ServingAgent {
  public:
   explicit ReportedAgent(const serving::ServingSpec& spec) : ServingAgent(spec), horizon_(spec.horizon) {}
@@ -36,9 +35,9 @@ class ReportedAgent final : public serving::ServingAgent {
     if (!horizon_ || result.serving->unfinished == 0) return;
     const Duration over = horizon_->since_start();
     std::string text =
-        core::counted(result.serving->unfinished, "request") + " did not end by the horizon of " + seconds_text(over);
+        core::counted(result.serving->unfinished, "request") + " did not end by the horizon of " + core::seconds_text(over);
     if (result.serving->makespan > over)
-      text += ": no step began after it, and what was on its way ended at " + seconds_text(result.serving->makespan);
+      text += ": no step began after it, and what was on its way ended at " + core::seconds_text(result.serving->makespan);
     result.warnings.push_back(text);
   }
 

@@ -197,7 +197,7 @@ class Jobs {
       RunResult& of = result.jobs.emplace_back();
       of.name = alone_[j].name;
       of.seed = alone_[j].run.seed;
-      of.warnings = job_warnings(alone_[j]);
+      of.warnings = job_warnings(alone_[j], scenario_.cluster);
       describe(alone_[j], registries_, of);
       of.folding.ranks = of.folding.classes = alone_[j].graph.ranks();
       of.folding.off = "several jobs share the cluster";
@@ -345,7 +345,7 @@ void bound_jobs(std::span<const Scenario> alone, const Registries& registries, R
     RunResult& of = result.jobs.emplace_back();
     of.name = job.name;
     of.seed = job.run.seed;
-    of.warnings = job_warnings(job);
+    of.warnings = job_warnings(job, job.cluster);
     describe(job, registries, of);
     of.start = job.start;
     run_job({job, registries, job.run}, of);

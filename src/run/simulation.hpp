@@ -58,7 +58,7 @@ class Simulation {
   [[nodiscard]] std::vector<std::string> stuck() const { return executor_.stuck(); }
   [[nodiscard]] std::uint64_t tasks_done() const { return executor_.tasks_done(); }
   [[nodiscard]] std::uint64_t tasks() const { return executor_.tasks(); }
-  /// Says of a folded run why every rank must be run instead. Its results then mean nothing.
+  /// The reason why every rank must be run instead of a folded run. Its results then mean nothing.
   [[nodiscard]] const folding::OrderAmbiguity& ambiguity() const { return ambiguity_; }
 
   /// Times count from when the job began. What the engine did is said of a job that is alone only.

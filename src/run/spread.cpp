@@ -2,7 +2,6 @@
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/workload/moe.hpp"
-#include "photonrail/workload/moe_layer.hpp"
 #include "run/foldable.hpp"
 #include "run/rehearsals.hpp"
 #include "run/shared_cluster.hpp"

@@ -1,6 +1,7 @@
 #include "photonrail/testing/fuzz.hpp"
 
 #include "core/counted.hpp"
+#include "core/printed.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/testing/policy_kit.hpp"
@@ -20,8 +21,6 @@ namespace {
 struct Stopped {
   Violation why;
 };
-
-std::string seconds(Time t) { return std::to_string(to_seconds(t)) + " s"; }
 
 /// Stops a run in which an operation waits for circuits beyond Patience, or that does not end.
 class Watchman : public HistoryHash {
@@ -49,12 +48,13 @@ class Watchman : public HistoryHash {
     if (now - waiting.at <= longest_wait_) return;
     throw Stopped{{Invariant::kStarvation, "rank " + std::to_string(waiting.rank.value) +
                                                " waits for the circuits of task " + std::to_string(waiting.task.value) +
-                                               " from " + seconds(waiting.at) + " and still at " + seconds(now)}};
+                                               " from " + core::seconds_text(waiting.at) + " and still at " +
+                                               core::seconds_text(now)}};
   }
   void look(Time now) const {
     if (now.since_start() <= 2 * longest_wait_) return;
     for (const auto& [key, event] : waiting_) check_wait(event, now);
-    throw Stopped{{Invariant::kRestless, "the job is not done at " + seconds(now)}};
+    throw Stopped{{Invariant::kRestless, "the job is not done at " + core::seconds_text(now)}};
   }
 
   Duration longest_wait_;

@@ -10,8 +10,6 @@ namespace {
 
 using Problem = LinkGrid::Problem;
 
-std::string number(std::uint32_t value) { return std::to_string(value); }
-
 }  // namespace
 
 std::optional<Problem> LinkGrid::problem(const ScaleUpFault& fault) const {
@@ -27,19 +25,22 @@ std::optional<Problem> LinkGrid::problem(const ScaleUpFault& fault) const {
         std::all_of(fault.position.begin(), fault.position.end(), [&](std::uint32_t p) { return p < block_; });
     if (fits) return std::nullopt;
     return Problem{"scale_up.faults[].position", "there is no such switch",
-                   "a dimension below " + number(dimensions_) + ", and " + number(dimensions_ - 1) +
-                       " places on the face, each below " + number(block_)};
+                   "a dimension below " + std::to_string(dimensions_) + ", and " + std::to_string(dimensions_ - 1) +
+                       " places on the face, each below " + std::to_string(block_)};
   }
   const auto gpus = static_cast<std::uint32_t>(cell_of_.empty() ? cells() : cell_of_.size());
   if (*fault.gpu >= gpus || !has(*fault.gpu) || degree(*fault.gpu) == 0) {
-    return Problem{"scale_up.faults[].gpu", "GPU " + number(*fault.gpu) + " has no links", "a local index of the shape"};
+    return Problem{"scale_up.faults[].gpu", "GPU " + std::to_string(*fault.gpu) + " has no links",
+                   "a local index of the shape"};
   }
   if (!fault.to || !links_of(fault).empty()) return std::nullopt;
   std::string neighbours;
   for (std::uint32_t slot = 0; slot < slots(); ++slot) {
-    if (const auto other = neighbour(*fault.gpu, slot)) neighbours += (neighbours.empty() ? "" : ", ") + number(*other);
+    if (const auto other = neighbour(*fault.gpu, slot))
+      neighbours += (neighbours.empty() ? "" : ", ") + std::to_string(*other);
   }
-  return Problem{"scale_up.faults[].to", "no link joins GPUs " + number(*fault.gpu) + " and " + number(*fault.to),
+  return Problem{"scale_up.faults[].to",
+                 "no link joins GPUs " + std::to_string(*fault.gpu) + " and " + std::to_string(*fault.to),
                  "one of " + neighbours};
 }
 

@@ -11,7 +11,6 @@
 #include "photonrail/units.hpp"
 #include "topology/link_grid.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -62,10 +61,6 @@ class Plant {
   /// The ports of a rail fill its leaves in order. 0 with one tier.
   [[nodiscard]] std::uint32_t leaf_of(GpuId gpu, std::uint32_t port) const {
     return rail_port(gpu, port).value / ports_per_leaf_;
-  }
-  /// NIC ports that are wired to a leaf: the last one of a rail may have fewer than the others.
-  [[nodiscard]] std::uint32_t ports_of_leaf(std::uint32_t leaf) const {
-    return std::min(ports_per_leaf_, spec_.rail_ports() - leaf * ports_per_leaf_);
   }
 
   [[nodiscard]] Bandwidth rate(CapacityId id) const;

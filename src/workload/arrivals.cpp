@@ -1,7 +1,6 @@
 #include "photonrail/core/random.hpp"
 #include "photonrail/workload/agents.hpp"
 
-#include <cmath>
 #include <utility>
 
 namespace photonrail {
@@ -86,7 +85,7 @@ std::vector<Time> poisson_arrivals(double per_s, std::size_t count, std::uint64_
   std::vector<Time> times;
   double at = 0.0;
   for (std::size_t i = 0; i < count; ++i) {
-    at -= std::log1p(-random.uniform()) / per_s;
+    at += random.exponential() / per_s;
     times.push_back(Time{} + round_up_picoseconds(at * 1e12));
   }
   return times;

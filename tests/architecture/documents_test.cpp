@@ -9,6 +9,7 @@
 #include <cctype>
 #include <filesystem>
 #include <regex>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -125,6 +126,28 @@ TEST(Documents, LinesFitAScreen) {
       EXPECT_LE(columns_of(line), kMaxColumns) << page.path << ":" << number;
     }
   }
+}
+
+// Lines that begin with a blank stand in the file, in this order; those that begin with '+' are what is added.
+TEST(Documents, TheDiffsForContributorsAreOfFilesAsTheyAre) {
+  const std::filesystem::path root = PHOTONRAIL_SOURCE_DIR;
+  std::istringstream lines(read_source(root, root / "CONTRIBUTING.md").text);
+  std::string file;  // whose diff is being read, from the last line that was found on
+  std::size_t added = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) file.clear();
+    if (line.starts_with("--- src/")) file = read_source(root, root / line.substr(4)).text;
+    if (file.empty() || line.starts_with("---")) continue;
+    const std::size_t at = file.find("\n" + line.substr(1) + "\n");
+    if (line.starts_with('+')) {
+      EXPECT_EQ(at, std::string::npos) << "is there already: " << line;
+      ++added;
+    } else {
+      ASSERT_NE(at, std::string::npos) << "is not there, or not in this order: " << line;
+      file.erase(0, at + 1);
+    }
+  }
+  EXPECT_EQ(added, 4u) << "a key and a column";
 }
 
 TEST(Documents, WhatCountsAsAWordAndAColumn) {

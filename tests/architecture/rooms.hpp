@@ -52,38 +52,35 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
   // clang-format off
   static const std::map<std::string, std::string, std::less<>> table{
       {"error.hpp", "core"}, {"ids.hpp", "core"}, {"units.hpp", "core"}, {"version.hpp", "core"},
-      {"core/circuit.hpp", "core"}, {"core/duration_histogram.hpp", "core"}, {"core/random.hpp", "core"},
-      {"core/total_time.hpp", "core"}, {"core/work.hpp", "core"}, {"cluster/scale_up.hpp", "core"}, {"cluster/topology.hpp", "topology"}, {"pip/pip_switch.hpp", "pip"},
-      {"pip/optics.hpp", "pip"},
+      {"core/circuit.hpp", "core"}, {"core/random.hpp", "core"},
+      {"core/durations.hpp", "core"}, {"core/work.hpp", "core"}, {"cluster/scale_up.hpp", "core"}, {"cluster/topology.hpp", "topology"}, {"pip/pip_switch.hpp", "pip"},
       {"cluster/device.hpp", "device"}, {"collective.hpp", "collective"}, {"collective/choice.hpp", "collective"},
       {"collective/cost.hpp", "collective"}, {"collective/scale_up.hpp", "collective"}, {"collective/send_plan.hpp", "collective"},
-      {"collective/synthesis.hpp", "collective"}, {"collective/traffic_matrix.hpp", "collective"}, {"collective/work.hpp", "collective"},
+      {"collective/synthesis.hpp", "collective"}, {"collective/traffic_matrix.hpp", "collective"},
       {"task_graph.hpp", "workload"}, {"training.hpp", "workload"}, {"workload/model.hpp", "workload"},
-      {"workload/moe.hpp", "workload"}, {"workload/moe_layer.hpp", "workload"}, {"workload/pipeline.hpp", "workload"},
+      {"workload/moe.hpp", "workload"}, {"workload/pipeline.hpp", "workload"},
       {"workload/checkpoint.hpp", "workload"}, {"workload/agent.hpp", "workload"}, {"workload/agents.hpp", "workload"},
       {"workload/operators.hpp", "workload"}, {"workload/training_operators.hpp", "workload"},
       {"workload/registry.hpp", "run"}, {"workload/serving.hpp", "serving"}, {"workload/scheduling.hpp", "serving"}, {"workload/rl.hpp", "rl"},
       {"controller.hpp", "control"}, {"fabric_view.hpp", "control"}, {"control/control_plane.hpp", "control"},
       {"control/decision.hpp", "control"}, {"control/needs.hpp", "control"}, {"control/parameter.hpp", "control"},
-      {"control/requests_by_port.hpp", "control"},
-      {"control/waiting_pairs.hpp", "control"},
-      {"cluster.hpp", "fabric"}, {"study/analytical.hpp", "astra"}, {"study/cost.hpp", "cost"},
+      {"control/waiting.hpp", "control"},
+      {"cluster.hpp", "fabric"}, {"study/cost.hpp", "cost"},
       {"observer.hpp", "execution"}, {"accounting.hpp", "execution"}, {"execution.hpp", "execution"},
       {"result.hpp", "run"}, {"scenario.hpp", "run"}, {"simulate.hpp", "run"}, {"plugin.hpp", "run"},
       {"study/calibrate.hpp", "run"}, {"study/rows.hpp", "studies/rows"},
-      {"study/goodput/history.hpp", "studies/goodput/process"}, {"study/goodput/long_time.hpp", "studies/goodput/process"},
+      {"study/goodput/history.hpp", "studies/goodput/process"},
       {"study/goodput/policy.hpp", "studies/goodput/process"},
-      {"study/goodput/scenario_file.hpp", "studies/goodput"}, {"study/goodput/spec.hpp", "studies/goodput/process"},
-      {"study/goodput/step_times.hpp", "studies/goodput/process"}, {"study/goodput/summary.hpp", "studies/goodput/process"},
+      {"study/goodput/spec.hpp", "studies/goodput/process"},
+      {"study/goodput/step_times.hpp", "studies/goodput/process"},
       {"config.hpp", "config"}, {"study/slices/allocator.hpp", "studies/slices/pods"},
       {"study/slices/availability.hpp", "studies/slices/pods"}, {"study/slices/pod.hpp", "studies/slices/pods"},
       {"study/slices/scheduling.hpp", "studies/slices/pods"}, {"study/slices/slices.hpp", "studies/slices/pods"},
-      {"study/slices/step_circuits.hpp", "studies/slices/pods"}, {"study/slices/study.hpp", "studies/slices"},
-      {"study/slices/study_file.hpp", "studies/slices"}, {"collective/plan_file.hpp", "formats"},
+      {"study/slices/step_circuits.hpp", "studies/slices/pods"},
+      {"collective/plan_file.hpp", "formats"},
       {"formats/astra.hpp", "astra"}, {"formats/operators.hpp", "formats"}, {"formats/trace.hpp", "formats"}, {"report.hpp", "report"},
       {"study/ccl_bench.hpp", "report"}, {"study/compare.hpp", "report"}, {"study/schema.hpp", "schema"}, {"study/slices.hpp", "studies/slices"},
       {"study/goodput.hpp", "studies/goodput"}, {"study/sweep.hpp", "studies/sweep"}, {"study/plan.hpp", "studies/plan"}, {"study/worth.hpp", "run"}, {"study/explanation.hpp", "run"}, {"study/work.hpp", "studies"}, {"command.hpp", "tools"},
-      {"formats/infragraph.hpp", "config"},
   };
   // clang-format on
   return table;
@@ -98,7 +95,7 @@ inline bool is_for_the_command(std::string_view header) {
       "formats/chakra/files.hpp",  "formats/kineto/files.hpp",      "core/counted.hpp",
       "report/serving_report.hpp", "report/rl_report.hpp",          "run/rate_search.hpp",
       "run/served_workload.hpp",   "report/replace_file.hpp",       "core/guarded.hpp",
-      "studies/sweep/slurm.hpp",   "config/huggingface.hpp"};
+      "studies/sweep/slurm.hpp",   "config/huggingface.hpp",        "core/number_in.hpp"};
   return std::find(std::begin(kHeaders), std::end(kHeaders), header) != std::end(kHeaders);
 }
 

@@ -1,5 +1,5 @@
 // Every run of the reference data: finishing cycles of ASTRA-sim's binaries for single collectives given by parameters.
-#include "photonrail/study/analytical.hpp"
+#include "photonrail/formats/astra.hpp"
 #include "support/shared_data.hpp"
 
 #include <nlohmann/json.hpp>

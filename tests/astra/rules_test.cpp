@@ -1,6 +1,6 @@
 // The rules one by one. A link carries 1 byte a ns and a hop takes 10 ns; the endpoint takes 5 ns, a reduction 3 ns a byte.
 #include "photonrail/error.hpp"
-#include "photonrail/study/analytical.hpp"
+#include "photonrail/formats/astra.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

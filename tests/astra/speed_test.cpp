@@ -1,5 +1,5 @@
 // 1,024 ranks in the processor's time: a tenth of what the back ends themselves were measured to take (docs/validation.md).
-#include "photonrail/study/analytical.hpp"
+#include "photonrail/formats/astra.hpp"
 #include "support/processor_time.hpp"
 #include "support/sanitizers.hpp"
 

@@ -1,7 +1,7 @@
 // The layers of a mixture of experts as a workload.
 #include "formats/chakra/chakra_support.hpp"
 #include "photonrail/config.hpp"
-#include "photonrail/workload/moe_layer.hpp"
+#include "photonrail/workload/moe.hpp"
 #include "support/folder.hpp"
 #include "support/graph_parts.hpp"
 

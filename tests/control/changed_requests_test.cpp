@@ -1,5 +1,5 @@
 // Opus by what changed since it was last asked decides as Opus that looks at everything.
-#include "photonrail/control/requests_by_port.hpp"
+#include "photonrail/control/waiting.hpp"
 #include "photonrail/controller.hpp"
 #include "photonrail/core/random.hpp"
 

@@ -1,5 +1,5 @@
 // What waits by pair, against a table that is searched in full.
-#include "photonrail/control/waiting_pairs.hpp"
+#include "photonrail/control/waiting.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "photonrail/core/duration_histogram.hpp"
+#include "photonrail/core/durations.hpp"
 
 #include <gtest/gtest.h>
 

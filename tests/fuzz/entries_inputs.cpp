@@ -4,11 +4,10 @@
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/formats/astra.hpp"
-#include "photonrail/formats/infragraph.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/study/goodput/scenario_file.hpp"
+#include "photonrail/study/goodput.hpp"
 #include "photonrail/study/plan.hpp"
-#include "photonrail/study/slices/study_file.hpp"
+#include "photonrail/study/slices.hpp"
 #include "studies/goodput/section/faults.hpp"
 #include "support/source_dir.hpp"
 

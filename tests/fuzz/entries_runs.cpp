@@ -4,8 +4,8 @@
 
 #include "photonrail/config.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/study/goodput/scenario_file.hpp"
-#include "photonrail/study/slices/study_file.hpp"
+#include "photonrail/study/goodput.hpp"
+#include "photonrail/study/slices.hpp"
 
 #include <algorithm>
 

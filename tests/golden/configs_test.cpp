@@ -158,11 +158,10 @@ std::vector<TrafficMatrix> demands_on_rails(const Scenario& scenario) {
 
 /// What the port of the busiest receiver needs. A sender may have the ports of both GPUs of its server.
 Duration hottest_receiver(const TrafficMatrix& demand, Bandwidth rate) {
-  const TrafficMatrix received = demand.transposed();
   Bytes most{};
-  for (Member m = 0; m < demand.members(); ++m) {
+  for (Member to = 0; to < demand.members(); ++to) {
     Bytes sum{};
-    for (const Bytes bytes : received.row(m)) sum += bytes;
+    for (Member from = 0; from < demand.members(); ++from) sum += demand.at(from, to);
     most = std::max(most, sum);
   }
   return transfer_time(most, rate);

@@ -1,5 +1,5 @@
 // Loss and crosstalk of a mesh, against an elimination of its own and closed forms.
-#include "photonrail/pip/optics.hpp"
+#include "photonrail/pip/pip_switch.hpp"
 
 #include "photonrail/error.hpp"
 #include "support/processor_time.hpp"

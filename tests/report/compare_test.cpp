@@ -1,6 +1,5 @@
 #include "photonrail/study/compare.hpp"
 #include "photonrail/report.hpp"
-#include "report/csv.hpp"
 #include "support/errors.hpp"
 
 #include <unistd.h>
@@ -186,13 +185,6 @@ TEST_F(ComparedFiles, TablesOfSweepsAreComparedColumnByColumn) {
   EXPECT_FALSE(columns.beyond(0.0)) << "columns of what is not judged";
   EXPECT_THAT(error_of([&] { static_cast<void>(compare_paths(a, put("r.json", to_json(run())))); }).problem(),
               HasSubstr("kind"));
-}
-
-TEST(Csv, FieldsInQuotesHoldAnything) {
-  using Rows = std::vector<std::vector<std::string>>;
-  EXPECT_EQ(report::parse_csv(""), Rows{});
-  EXPECT_EQ(report::parse_csv("a,b\r\n1,\n"), (Rows{{"a", "b"}, {"1", ""}}));
-  EXPECT_EQ(report::parse_csv("\"a,\"\"b\"\"\nc\",d"), (Rows{{"a,\"b\"\nc", "d"}}));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // An operation that waits for circuits leaves its lanes to others, and takes them again: but not those of members that are
 // done.
-#include "photonrail/workload/moe_layer.hpp"
+#include "photonrail/workload/moe.hpp"
 #include "run/job.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Layers of a mixture of experts, bulk-synchronous and as a pipeline. Ports of 50 GB/s.
-#include "photonrail/workload/moe_layer.hpp"
 #include "photonrail/core/random.hpp"
+#include "photonrail/workload/moe.hpp"
 #include "run/job.hpp"
 
 #include <gtest/gtest.h>

@@ -6,7 +6,6 @@
 #include "photonrail/error.hpp"
 #include "photonrail/study/goodput.hpp"
 #include "photonrail/study/slices.hpp"
-#include "photonrail/study/slices/study_file.hpp"
 #include "studies/sweep/sweep_support.hpp"
 #include "support/processor_time.hpp"
 #include "support/sanitizers.hpp"

@@ -14,15 +14,31 @@ TEST(Model, ParametersAddUp) {
   EXPECT_EQ((ModelSpec{"tiny", 3, 8, 12, 4, 2, 10}.parameters()), 1656.0);
 }
 
+/// FLOPs of the forward pass of one layer on a rank, for a micro-batch of two sequences of 4 tokens.
+double layer_flops(const ModelSpec& model, std::uint32_t tp) {
+  TrainingSpec spec;
+  spec.model = model;
+  spec.parallelism.tp = tp;
+  spec.sequence = 4;
+  spec.micro_batch = spec.global_batch = 2;
+  const TaskGraph graph = make_training_graph(spec);
+  const Program& program = graph.programs()[0];
+  double sum = 0.0;
+  for (std::size_t t = 0; t < program.tasks().size(); ++t) {
+    if (program.name(TaskId{t}).starts_with("fwd.0.layer1.")) sum += program.tasks()[t].flops;
+  }
+  return sum;
+}
+
 TEST(Model, LayerFlopsAddUp) {
-  // The same layer for 6 tokens in sequences of 3: QKV 2 x 6 x 8 x (8 + 2 x 4) = 1536; scores and values
-  // 2 x 2 x 6 x 3 x 8 = 576; output 2 x 6 x 8 x 8 = 768; SwiGLU 3 x 2 x 6 x 8 x 12 = 3456. Sum 6336; half of it on tp 2.
-  const ModelSpec model{"tiny", 3, 8, 12, 4, 2, 10};
-  EXPECT_EQ(layer_forward_flops(model, 6, 3, 1), 6336.0);
-  EXPECT_EQ(layer_forward_flops(model, 6, 3, 2), 3168.0);
-  // tp 4 exceeds the two KV heads: a rank keeps one whole head of 2, QKV 2 x 6 x 8 x (2 + 2 x 2) = 576, the rest a quarter:
-  // 576 + (576 + 768 + 3456) / 4 = 1776.
-  EXPECT_EQ(layer_forward_flops(model, 6, 3, 4), 1776.0);
+  // The same layer for 8 tokens in sequences of 4: QKV 2 x 8 x 8 x (8 + 2 x 4) = 2048; scores and values
+  // 2 x 2 x 8 x 4 x 8 = 1024; output 2 x 8 x 8 x 8 = 1024; SwiGLU 3 x 2 x 8 x 8 x 12 = 4608. Sum 8704; half of it on tp 2.
+  const ModelSpec model{"tiny", 3, 8, 12, 4, 2, 12};
+  EXPECT_EQ(layer_flops(model, 1), 8704.0);
+  EXPECT_EQ(layer_flops(model, 2), 4352.0);
+  // tp 4 exceeds the two KV heads: a rank keeps one whole head of 2, QKV 2 x 8 x 8 x (2 + 2 x 2) = 768, the rest a quarter:
+  // 768 + (1024 + 1024 + 4608) / 4 = 2432.
+  EXPECT_EQ(layer_flops(model, 4), 2432.0);
 }
 
 TEST(Model, ParametersOfALatentAttentionAddUp) {

@@ -2,7 +2,6 @@
 // skipped, and times and shares add up.
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/slices.hpp"
-#include "photonrail/study/slices/study_file.hpp"
 #include "worlds/family.hpp"
 #include "worlds/inputs.hpp"
 

@@ -20,7 +20,6 @@ namespace {
 using goodput::GoodputScenario;
 using goodput::GoodputSpec;
 using goodput::History;
-using goodput::LongTime;
 using goodput::Period;
 
 /// Servers are at one place each, a running job has none that is down, and periods follow each other without gaps.

@@ -2,7 +2,7 @@
 #include "photonrail/controller.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/study/goodput/scenario_file.hpp"
+#include "photonrail/study/goodput.hpp"
 #include "photonrail/study/goodput/step_times.hpp"
 #include "worlds/laws.hpp"
 #include "worlds/twins.hpp"

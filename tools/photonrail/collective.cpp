@@ -1,9 +1,9 @@
 // `collective info|export|synthesize`: collectives as files.
+#include "photonrail/collective.hpp"
 #include "columns.hpp"
 #include "commands.hpp"
 #include "core/counted.hpp"
 #include "photonrail/collective/plan_file.hpp"
-#include "photonrail/collective/work.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"

@@ -290,7 +290,7 @@ class CommandError : public std::runtime_error {
   int status_;
 };
 
-/// Says whether the command does what its arguments say, or only parses them.
+/// The command does what its arguments say, or only parses them.
 enum class Act : std::uint8_t { kRun, kParse };
 
 /// Throws what goes wrong: CommandError for arguments, and what the subcommands throw. `argv` is main()'s.

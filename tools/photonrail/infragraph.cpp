@@ -1,4 +1,3 @@
-#include "photonrail/formats/infragraph.hpp"
 #include "columns.hpp"
 #include "commands.hpp"
 #include "console.hpp"

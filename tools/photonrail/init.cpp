@@ -1,5 +1,6 @@
 // A commented scenario from a few options or questions.
 #include "core/counted.hpp"
+#include "core/number_in.hpp"
 #include "help_commands.hpp"
 #include "photonrail/cluster/device.hpp"
 #include "photonrail/config.hpp"
@@ -9,11 +10,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
 #include <iostream>
 #include <numeric>
 #include <sstream>
-#include <system_error>
 #include <utility>
 
 namespace photonrail::command {
@@ -171,9 +170,10 @@ void ask(const std::string& question, Value& into) {
   if constexpr (std::is_same_v<Value, std::string>) {
     into = line;
   } else {
-    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), into);
-    if (error != std::errc{} || end != line.data() + line.size())
+    const auto value = core::number_in<Value>(line);
+    if (!value)
       throw ConfigError("", "\"" + line + "\" is no number", "a whole number, or nothing for " + std::to_string(into));
+    into = *value;
   }
 }
 

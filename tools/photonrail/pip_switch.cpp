@@ -3,7 +3,6 @@
 #include "commands.hpp"
 #include "core/counted.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/pip/optics.hpp"
 #include "photonrail/report.hpp"
 
 #include <algorithm>

@@ -122,7 +122,7 @@ bool rehearses_on_demand(const ControllerFactory& factory, const ControllerSpec&
          !factory.complete(spec).parameters.flag("rehearse");
 }
 
-// Says by how much another setting of the policy makes the run shorter.
+// Warns by how much another setting of the policy makes the run shorter.
 void warn_of_faster_way(const Scenario& scenario, const Registries& known, RunResult& result) {
   if (!scenario.jobs.empty() || result.engine.events > kEventsOfTrial || draws_of_seed(scenario)) return;
   if (scenario.cluster.rail.kind != RailKind::kOptical) return;

@@ -43,7 +43,7 @@ struct UnlikeGpus {
   std::optional<GpuSpec> gpu{};
 };
 
-/// Says what carries no light while a switch re-points: the fibres that it re-points, or all of its fibres.
+/// The fibres of a switch that are dark while it re-points: those that it re-points, or all.
 enum class DarkScope : std::uint8_t { kPorts, kSwitch };
 
 /// A mesh of programmable photonics in a switch's place (photonrail/pip/pip_switch.hpp): it blocks. Its ports are fibres:

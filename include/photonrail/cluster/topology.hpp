@@ -15,8 +15,8 @@ namespace photonrail {
 
 enum class RailKind : std::uint8_t { kElectrical, kOptical };
 
-/// Says which uplink of its leaf a message takes. Uplink u of every leaf leads to spine u of the rail, so that a message
-/// comes down over the uplink of the same number.
+/// The rule by which a message takes an uplink of its leaf. Uplink u of every leaf leads to spine u of the rail, so that a
+/// message comes down over the uplink of the same number.
 enum class UplinkRouting : std::uint8_t {
   kFluid,        ///< all uplinks of a leaf are one capacity each way, as if bytes spread over them ideally
   kHash,         ///< one uplink by a hash, whatever its load and its rate (equal-cost multi-path)

@@ -32,7 +32,6 @@ class TrafficMatrix {
     return std::span(bytes_).subspan(std::size_t{from} * members_, members_);
   }
 
-  [[nodiscard]] TrafficMatrix transposed() const;
   /// Returns what crosses from member to member: all but the diagonal.
   [[nodiscard]] Bytes wire_bytes() const;
   /// The most that one member sends, or that one receives: divided by the rate of a port, no schedule is faster.

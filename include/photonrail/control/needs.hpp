@@ -107,7 +107,7 @@ enum class OperationOrder : std::uint8_t {
   kFree        ///< as its tasks become ready
 };
 
-/// Says what an operation does with its communication lanes while it waits for circuits.
+/// The communication lanes of an operation while it waits for circuits: it keeps them, or leaves them to others.
 enum class LaneRule : std::uint8_t {
   kKeep,
   kYield,              ///< leaves them to others
@@ -134,7 +134,7 @@ enum class Service : std::uint8_t {
   kByPair
 };
 
-/// Says what a send does whose own circuit is being set up, where it could be forwarded over others.
+/// A send whose own circuit is being set up, where it could be forwarded over others, is forwarded or waits.
 enum class WhileSwitching : std::uint8_t { kForward, kWait };
 
 /// The inputs and services that a policy needs besides requests and circuits.

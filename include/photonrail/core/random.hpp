@@ -19,6 +19,7 @@ class RandomStream {
   [[nodiscard]] double uniform();                      ///< in [0, 1), 53 bits
   [[nodiscard]] std::uint64_t below(std::uint64_t n);  ///< in [0, n), without bias. REQUIRES: n > 0
   [[nodiscard]] double normal();                       ///< mean 0, deviation 1 (Marsaglia polar method)
+  [[nodiscard]] double exponential();                  ///< mean 1
   /// The logarithm of a gamma variate of scale 1 (Marsaglia and Tsang 2000): the variate itself underflows where `shape` is
   /// small. REQUIRES: shape > 0
   [[nodiscard]] double log_gamma(double shape);

@@ -44,7 +44,7 @@ enum class CostRule : std::uint8_t {
   kOpusArtifact  ///< as published with Opus (arXiv 2602.12521): formulas for port counts, no limits of switches
 };
 
-/// Says what joins the GPUs of different servers. All but kPhotonicRail are electrical.
+/// The network that joins the GPUs of different servers. All but kPhotonicRail are electrical.
 enum class NetworkFabric : std::uint8_t {
   kFatTree,        ///< any GPU to any GPU
   kRailOptimised,  ///< leaves by rail, and tiers above that join the rails

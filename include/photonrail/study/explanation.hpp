@@ -83,7 +83,7 @@ struct CriticalPath {
   [[nodiscard]] Duration total() const;
 };
 
-/// Says why a number is what it is, or that a setting has no effect.
+/// A sentence on a number of the result: its reason, or that a setting has no effect.
 struct Note {
   std::string id;    ///< "one-tier": the same for every result
   std::string key;   ///< JSON pointer of the setting that it is about; "" where there is none

@@ -24,7 +24,7 @@
 
 namespace photonrail {
 
-/// Says what is to be least.
+/// The quantity that a plan minimises.
 enum class PlanObjective : std::uint8_t {
   kStep,                ///< seconds of a step
   kGpuSecondsAToken,    ///< the same times GPUs, over the tokens of a step: for choices that change either
@@ -34,7 +34,7 @@ enum class PlanObjective : std::uint8_t {
   kPower                ///< watts of the network
 };
 
-/// Says what the bill of a training job is made of, beside that of its network.
+/// Prices of the bill of a training job, beside those of its network.
 struct PlanPrices {
   double gpu_hour_usd = 0.0;  ///< of a GPU with all that belongs to it but the network
   double network_years = 4.0;
@@ -60,7 +60,7 @@ struct ShapeSpace {
   std::vector<std::string> recompute;  ///< "none", "selective", "full"
 };
 
-/// Says what a candidate may cost at most, by the bill of its network; none: anything.
+/// Limits on the bill of a candidate's network; none: no limit.
 struct PlanLimits {
   std::optional<double> usd;
   std::optional<double> power_w;
@@ -111,7 +111,7 @@ struct PlannedRun {
   std::optional<double> power_w;
 };
 
-/// Says how good a value of a free choice can be, with all others free.
+/// The best objective that a value of a free choice can give, with all others free.
 struct PlanWorth {
   std::string choice;  ///< "tp", or the name of an axis
   std::string value;
@@ -119,7 +119,7 @@ struct PlanWorth {
   bool simulated = false;
 };
 
-/// Says how good a shape with these sizes can be, with all else free.
+/// The best objective of a shape with these sizes, with all else free.
 struct PlanCell {
   std::uint32_t tp = 1;
   std::uint32_t pp = 1;
@@ -186,7 +186,7 @@ struct PlanRung {
   std::optional<double> objective;  ///< none: it cannot be run
 };
 
-/// Says what the answer of a plan of one objective rests on.
+/// The grounds of the answer to one objective: what its best candidates give when one number is changed.
 struct PlanExplanation {
   std::vector<PlanRung> ladder;
   std::vector<PlanRobustness> robustness;  ///< of numbers that matter
@@ -204,7 +204,7 @@ struct PlanExplanation {
 /// A sweep of the best candidate and of those around it as JSON, which `photonrail sweep` takes. REQUIRES: there is a best.
 [[nodiscard]] std::string sweep_around(const Plan& plan, const PlanResult& result);
 
-/// Says what a micro-batch takes in a layer on the way forward and back.
+/// Times of a micro-batch in a layer on the way forward and back.
 struct LayerPass {
   Duration core{};     ///< from its first computation to its last
   Duration through{};  ///< with the exchanges before and after these
@@ -221,7 +221,7 @@ class PipelineOrders;
 /// GPUs have operators of their own.
 class StepBound {
  public:
-  /// Says what is known of the job beside its specification.
+  /// Facts of the job beside its specification.
   struct Facts {
     bool in_order = true;       ///< rank r runs on GPU r
     bool one_at_a_time = true;  ///< collectives of a communicator run one after another

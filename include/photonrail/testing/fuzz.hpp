@@ -77,7 +77,7 @@ struct FuzzCase {
 /// under the policy of `factory`: its rails and its controller.
 [[nodiscard]] std::string to_json(const FuzzCase& fuzz_case, const Scenario& scenario, const ControllerFactory& factory);
 
-/// Says what every policy promises.
+/// The promises of every policy.
 enum class Invariant : std::uint8_t {
   kMatching,     ///< a fibre is in one circuit, and ports exist
   kBusy,         ///< no circuit in use goes dark, unless the policy says that it may

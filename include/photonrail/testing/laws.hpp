@@ -42,7 +42,7 @@ std::ostream& operator<<(std::ostream& out, const PolicyUnderTest& subject);
 struct PolicyProperty {
   std::string name;     ///< a CamelCase word, for the name of a test
   std::string summary;  ///< what the policy promises
-  /// Says what breaks it, or "". The same subject gives the same answer.
+  /// Returns a sentence on what breaks the law, or "". The same subject gives the same answer.
   std::string (*problem)(const PolicyUnderTest& subject) = nullptr;
 };
 

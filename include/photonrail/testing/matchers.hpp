@@ -74,7 +74,7 @@ MATCHER(KeepsEverything, "keeps everything as it is") {
 
 namespace photonrail {
 
-/// Says how GoogleTest prints them.
+/// GoogleTest prints pairs with it.
 inline void PrintTo(const ServerPair& pair, std::ostream* out) { *out << pair.from << "->" << pair.to; }
 
 namespace testing {

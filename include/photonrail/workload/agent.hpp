@@ -108,7 +108,7 @@ class WorkloadAgent {
   /// Returns true when nothing is left to do. The run ends when it does and no launch is open; timers that are pending then
   /// are dropped.
   [[nodiscard]] virtual bool finished() const = 0;
-  /// Says what it still waits for, a line each, where the run stops before it is finished().
+  /// Names the events that it still waits for, a line each, where the run stops before it is finished().
   [[nodiscard]] virtual std::vector<std::string> waiting() const { return {}; }
   /// Names the kinds of its launches.
   [[nodiscard]] virtual std::vector<std::string> kinds() const { return {"launch"}; }

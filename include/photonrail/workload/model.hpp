@@ -100,8 +100,4 @@ struct ModelSpec {
   friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
 };
 
-/// Forward FLOPs of one transformer layer without experts for `tokens` tokens in sequences of `sequence`, on one of `tp`
-/// ranks; the causal mask is not discounted. Formulas and sources: layer_cost.hpp.
-[[nodiscard]] double layer_forward_flops(const ModelSpec& model, double tokens, double sequence, std::uint32_t tp);
-
 }  // namespace photonrail

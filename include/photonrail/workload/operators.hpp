@@ -103,7 +103,7 @@ struct MemoryBound {
 
 using Operator = std::variant<MatrixProduct, GroupedProduct, Attention, LatentCore, DecodeAttention, MemoryBound>;
 
-/// Says what a time rests on. kTable: a point that was measured. kInterpolated: between points. kExtrapolated: outside of
+/// The evidence for a time. kTable: a point that was measured. kInterpolated: between points. kExtrapolated: outside of
 /// the points, or from the table of something like it (a backward pass from the forward pass, another GPU's table, another
 /// layout). kRoofline: nothing measured is near.
 enum class OperatorSource : std::uint8_t { kTable, kInterpolated, kExtrapolated, kRoofline };

@@ -15,7 +15,7 @@ enum class OperatorClass : std::uint8_t { kProducts, kExperts, kAttention, kScan
 inline constexpr int kOperatorClassCount = 6;
 [[nodiscard]] std::string_view name(OperatorClass c);  ///< "products", "experts", "attention", "scan", "memory", "host"
 
-/// Says what launches kernels. A kernel that is not in a CUDA graph costs the host some time
+/// The launching of kernels by CUDA graphs. A kernel that is not in a CUDA graph costs the host some time
 /// (TrainingOperators::kernel_launch).
 enum class CudaGraphs : std::uint8_t {
   kNone,    ///< the host launches every kernel

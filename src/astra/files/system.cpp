@@ -1,11 +1,11 @@
 #include "astra/files/files.hpp"
+#include "core/number_in.hpp"
 #include "formats/input_file.hpp"
 #include "json/json_reader.hpp"
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <string_view>
 
@@ -38,8 +38,8 @@ AnalyticalImplementation implementation_of(const JsonReader& place) {
   }
   constexpr std::string_view kDirect = "direct";
   const std::string_view window = std::string_view(word).substr(std::min(word.size(), kDirect.size()));
-  const auto [end, problem] = std::from_chars(window.data(), window.data() + window.size(), how.window);
-  const bool numbered = problem == std::errc{} && end == window.data() + window.size() && how.window > 0;
+  how.window = core::number_in<std::uint32_t>(window).value_or(0);
+  const bool numbered = how.window > 0;
   if (!word.starts_with(kDirect) || (!window.empty() && !numbered)) {
     place.fail(
         "unknown implementation \"" + place.string() + "\"",

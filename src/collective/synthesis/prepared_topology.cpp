@@ -16,8 +16,7 @@ namespace {
 
 constexpr Member kMaxNodes = 4096;
 
-std::string number(std::uint64_t n) { return std::to_string(n); }
-std::string arrow(MemberPair pair) { return number(pair.first) + " to " + number(pair.second); }
+std::string arrow(MemberPair pair) { return std::to_string(pair.first) + " to " + std::to_string(pair.second); }
 
 std::size_t reached_from_first(const SynthesisTopology& topology, bool backwards) {
   std::vector<std::vector<Member>> next(topology.nodes);
@@ -47,14 +46,14 @@ bool connected(const SynthesisTopology& topology) {
 }  // namespace
 
 void SynthesisTopology::validate() const {
-  if (nodes < 2 || nodes > kMaxNodes) throw FieldError(field("nodes"), "must be 2 to " + number(kMaxNodes));
+  if (nodes < 2 || nodes > kMaxNodes) throw FieldError(field("nodes"), "must be 2 to " + std::to_string(kMaxNodes));
   std::set<MemberPair> known;
   for (std::size_t i = 0; i < links.size(); ++i) {
     const SynthesisLink& link = links[i];
     const core::Field where = field("links[]", i);
     if (link.from >= nodes || link.to >= nodes)
-      throw FieldError(where, "joins " + arrow({link.from, link.to}), "nodes are 0 to " + number(nodes - 1));
-    if (link.from == link.to) throw FieldError(where, "joins node " + number(link.from) + " to itself");
+      throw FieldError(where, "joins " + arrow({link.from, link.to}), "nodes are 0 to " + std::to_string(nodes - 1));
+    if (link.from == link.to) throw FieldError(where, "joins node " + std::to_string(link.from) + " to itself");
     if (!known.emplace(link.from, link.to).second)
       throw FieldError(where, "there is a link from " + arrow({link.from, link.to}) + " already", "add up their rates");
     if (link.latency < Duration{}) throw FieldError(where, "the latency must not be negative");
@@ -129,7 +128,7 @@ std::vector<std::vector<Member>> closure(const std::vector<std::vector<Member>>&
       for (Member m = 0; m < nodes; ++m) next[m] = generator[images[at][m]];
       if (!known.insert(next).second) continue;
       if (images.size() == kMaxImages)
-        throw FieldError(field("sketch.symmetries"), "make more than " + number(kMaxImages) + " images");
+        throw FieldError(field("sketch.symmetries"), "make more than " + std::to_string(kMaxImages) + " images");
       images.push_back(std::move(next));
     }
   }
@@ -144,7 +143,8 @@ PreparedTopology prepare(const SynthesisTopology& topology, const SynthesisSketc
   keep_allowed(sketch, ground.topology);
   for (std::size_t i = 0; i < sketch.switches.size(); ++i) {
     for (const Member m : sketch.switches[i].nodes) {
-      if (m >= topology.nodes) throw FieldError(field("sketch.switches[].nodes", i), "there is no node " + number(m));
+      if (m >= topology.nodes)
+        throw FieldError(field("sketch.switches[].nodes", i), "there is no node " + std::to_string(m));
     }
   }
   const Links links = links_of(ground.topology);
@@ -153,7 +153,8 @@ PreparedTopology prepare(const SynthesisTopology& topology, const SynthesisSketc
     const SketchSymmetry& symmetry = sketch.symmetries[i];
     const core::Field where = field("sketch.symmetries[]", i);
     if (symmetry.group == 0 || topology.nodes % symmetry.group != 0)
-      throw FieldError(field("sketch.symmetries[].group", i), "must divide the " + number(topology.nodes) + " nodes");
+      throw FieldError(field("sketch.symmetries[].group", i),
+                       "must divide the " + std::to_string(topology.nodes) + " nodes");
     generators.push_back(renaming(symmetry, topology.nodes));
     check_symmetry(ground.topology, links, generators.back(), where);
   }

@@ -1,12 +1,12 @@
 #include "formats/chakra/attribute.hpp"
 
+#include "core/printed.hpp"
 #include "formats/chakra/format.hpp"
 #include "photonrail/error.hpp"
 
 #include <protozero/pbf_reader.hpp>
 
 #include <cmath>
-#include <sstream>
 
 namespace photonrail::formats::chakra {
 
@@ -83,12 +83,7 @@ void read_value(Attribute& a, protozero::pbf_reader& in) {
   }
 }
 
-std::string text_of(double value) {
-  std::ostringstream out;
-  out.precision(17);
-  out << value;
-  return out.str();
-}
+std::string text_of(double value) { return core::printed("%.17g", value); }
 
 }  // namespace
 

@@ -22,8 +22,6 @@ namespace {
 
 using Node = MessageGraph::Node;
 
-std::string number(std::uint64_t n) { return std::to_string(n); }
-
 class Converter {
  public:
   Converter(const TaskGraph& trace, CollectiveOp op, Bytes size) : trace_(trace), size_(size) {
@@ -37,7 +35,7 @@ class Converter {
     for (std::size_t r = 0; r < trace_.ranks(); ++r) add_rank(RankId{r});
     connect();
     if (const auto circle = graph_.circle(); !circle.empty()) {
-      fail("rank " + number(rank_of_[circle.front()]) + " is in a circle of " + number(circle.size()) +
+      fail("rank " + std::to_string(rank_of_[circle.front()]) + " is in a circle of " + std::to_string(circle.size()) +
            " tasks that wait for each other");
     }
     std::vector<std::uint64_t> rank(graph_.nodes());
@@ -69,7 +67,8 @@ class Converter {
       rank_of_.push_back(static_cast<Member>(rank.index()));
       if (task.kind == TaskKind::kCompute) continue;
       if (task.kind == TaskKind::kCollective)
-        fail("rank " + number(rank.value) + " calls " + std::string(name(task.op)), "only sends, receives and computation");
+        fail("rank " + std::to_string(rank.value) + " calls " + std::string(name(task.op)),
+             "only sends, receives and computation");
       Ends& ends = messages_[{trace_.communicator(rank, task.slot), task.tag, task.match}];
       (task.kind == TaskKind::kSend ? ends.send : ends.receive) = node;
       ends.bytes = task.size().count;
@@ -85,8 +84,8 @@ class Converter {
   void connect() {
     for (const auto& [key, ends] : messages_) {
       const Communicator& link = trace_.communicators()[std::get<0>(key).index()];
-      const std::string way = "from rank " + number(link.members[0].value) + " to rank " + number(link.members[1].value) +
-                              " with tag " + number(std::get<1>(key));
+      const std::string way = "from rank " + std::to_string(link.members[0].value) + " to rank " +
+                              std::to_string(link.members[1].value) + " with tag " + std::to_string(std::get<1>(key));
       if (ends.receive == MessageGraph::kNone) fail("a send " + way + " has no receive");
       if (ends.send == MessageGraph::kNone) fail("a receive " + way + " has no send");
       // Nothing orders the messages of a pair: each has a lane of its own.
@@ -122,7 +121,7 @@ class Converter {
                                            : plan_.op == CollectiveOp::kBroadcast ? from == plan_.root
                                                                                   : true);
         if (!needed || (in_the_end[to * words + from / 64] >> (from % 64) & 1) != 0) continue;
-        fail("nothing of rank " + number(from) + " can reach rank " + number(to),
+        fail("nothing of rank " + std::to_string(from) + " can reach rank " + std::to_string(to),
              "an " + std::string(name(plan_.op)) + " needs it");
       }
     }
@@ -152,7 +151,7 @@ class Converter {
     for (std::size_t m = 0; m < bytes_.size(); ++m) received[to_[m]] += bytes_[m];
     for (Member m = 0; m < plan_.members; ++m) {
       if (received[m] >= least(m)) continue;
-      fail("rank " + number(m) + " receives " + core::counted(received[m], "byte") + ", but needs at least " +
+      fail("rank " + std::to_string(m) + " receives " + core::counted(received[m], "byte") + ", but needs at least " +
                std::to_string(least(m)),
            "is \"bytes\" the size that the trace was written for?");
     }
@@ -197,7 +196,7 @@ CollectiveFile read_chakra_collective(const std::filesystem::path& prefix, Colle
   if (trace.ranks() < 2) throw ConfigError(prefix.string(), "a collective needs two ranks");
   try {
     ListedPlan plan = Converter(trace, op, size).run();
-    std::string summary = std::string(name(op)) + " of " + number(trace.ranks()) + " members from a trace";
+    std::string summary = std::string(name(op)) + " of " + std::to_string(trace.ranks()) + " members from a trace";
     // One trace may serve several operations.
     std::string called = prefix.string() + " as " + std::string(name(op));
     return {make_listed(std::move(called), std::move(summary), std::move(plan)), op, static_cast<Member>(trace.ranks()), 0};

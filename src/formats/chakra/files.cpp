@@ -1,12 +1,11 @@
 #include "formats/chakra/files.hpp"
 
+#include "core/number_in.hpp"
 #include "formats/input_file.hpp"
 #include "formats/parallel.hpp"
 #include "photonrail/error.hpp"
 
-#include <charconv>
 #include <optional>
-#include <system_error>
 
 namespace photonrail::formats::chakra {
 
@@ -29,11 +28,9 @@ std::optional<TraceName> parse_name(std::string_view name) {
   const auto dot = name.rfind('.');
   if (dot == std::string_view::npos) return std::nullopt;
   const std::string_view digits = name.substr(dot + 1);
-  std::uint32_t rank = 0;
-  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), rank);
-  const bool canonical = problem == std::errc{} && std::to_string(rank) == digits;
-  if (!canonical) return std::nullopt;
-  return TraceName{std::string(name.substr(0, dot)), rank};
+  const auto rank = core::number_in<std::uint32_t>(digits);
+  if (!rank || std::to_string(*rank) != digits) return std::nullopt;
+  return TraceName{std::string(name.substr(0, dot)), *rank};
 }
 
 std::string hint_for(const fs::path& prefix) {

@@ -1,8 +1,8 @@
 // The parts of a document: devices, links, instances, edges, annotations.
+#include "core/number_in.hpp"
 #include "formats/infragraph/infragraph.hpp"
 #include "photonrail/error.hpp"
 
-#include <charconv>
 #include <set>
 
 namespace photonrail::formats::infragraph {
@@ -109,11 +109,10 @@ void check_names(const std::vector<Named>& all) {
 }
 
 std::uint32_t index(std::string_view digits, const std::string& pointer, std::string_view text) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size() || digits.empty())
+  const auto value = core::number_in<std::uint32_t>(digits);
+  if (!value)
     throw ConfigError(pointer, "\"" + std::string(text) + "\" has an index that is no number", "name[0], name[0:8]");
-  return value;
+  return *value;
 }
 
 }  // namespace

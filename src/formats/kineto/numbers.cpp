@@ -1,5 +1,7 @@
 #include "formats/kineto/numbers.hpp"
 
+#include "core/number_in.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -51,14 +53,10 @@ std::optional<Decimal> decimal_of(std::string_view text) {
 }  // namespace
 
 std::optional<std::uint64_t> whole(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem == std::errc{} && end == text.data() + text.size()) return value;
-  double real = 0.0;  // "7.0", "1e3": tools that keep all numbers as floating point write so
-  const auto [real_end, real_problem] = std::from_chars(text.data(), text.data() + text.size(), real);
-  const bool is_number = real_problem == std::errc{} && real_end == text.data() + text.size();
-  if (!is_number || !(real >= 0.0 && real <= kMaxExact) || real != std::floor(real)) return std::nullopt;
-  return static_cast<std::uint64_t>(real);
+  if (const auto value = core::number_in<std::uint64_t>(text)) return value;
+  const auto real = core::number_in<double>(text);  // "7.0", "1e3": tools that keep all numbers as floating point write so
+  if (!real || !(*real >= 0.0 && *real <= kMaxExact) || *real != std::floor(*real)) return std::nullopt;
+  return static_cast<std::uint64_t>(*real);
 }
 
 std::optional<std::int64_t> to_nanoseconds(std::string_view microseconds) {

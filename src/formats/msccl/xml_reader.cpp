@@ -1,6 +1,7 @@
 // MSCCL XML into the program that it stands for.
 #include "formats/msccl/xml_reader.hpp"
 #include "core/counted.hpp"
+#include "core/number_in.hpp"
 #include "formats/input_file.hpp"
 #include "formats/msccl/import.hpp"
 #include "photonrail/collective/plan_file.hpp"
@@ -9,7 +10,6 @@
 #include <pugixml.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 namespace photonrail {
@@ -72,10 +72,8 @@ class Parser {
   [[nodiscard]] std::int64_t integer(const pugi::xml_node& node, const pugi::xml_attribute& attribute, std::int64_t least,
                                      std::int64_t most) const {
     const std::string_view text = attribute.value();
-    std::int64_t value = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool whole = problem == std::errc{} && end == text.data() + text.size();
-    if (whole && value >= least && value <= most) return value;
+    const auto value = core::number_in<std::int64_t>(text);
+    if (value && *value >= least && *value <= most) return *value;
     fail(line(node), std::string(attribute.name()) + " is \"" + std::string(text.substr(0, 40)) + "\"",
          "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
   }

@@ -1,10 +1,10 @@
 #include "formats/operators/csv.hpp"
 
+#include "core/number_in.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -73,12 +73,9 @@ std::vector<std::string_view> split(std::string_view line) {
 }
 
 double number(std::string_view cell, const Lines& lines) {
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(value)) {
-    lines.fail("\"" + std::string(cell) + "\" is not a number");
-  }
-  return value;
+  const auto value = core::number_in<double>(cell);
+  if (!value || !std::isfinite(*value)) lines.fail("\"" + std::string(cell) + "\" is not a number");
+  return *value;
 }
 
 /// Reads the header; returns the line after it, the names of the columns.

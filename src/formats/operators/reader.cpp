@@ -1,10 +1,10 @@
 #include "formats/operators/reader.hpp"
 
+#include "core/number_in.hpp"
 #include "formats/operators/files.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -58,9 +58,8 @@ std::optional<workload::WaveTiles::Tile> tile_of(std::string_view name, double c
   name.remove_prefix(kTile.size());
   const std::size_t by = std::min(name.find('x'), name.size());
   const auto size = [](std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && end == text.data() + text.size() && value <= (1 << 20) ? value : 0;
+    const auto value = core::number_in<std::int64_t>(text);
+    return value && *value <= (1 << 20) ? *value : 0;
   };
   const workload::WaveTiles::Tile tile{size(name.substr(0, by)), by < name.size() ? size(name.substr(by + 1)) : 0, cost};
   return tile.rows > 0 && tile.columns > 0 ? std::optional(tile) : std::nullopt;

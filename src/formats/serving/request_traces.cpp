@@ -1,5 +1,6 @@
 #include "formats/serving/request_traces.hpp"
 
+#include "core/number_in.hpp"
 #include "formats/csv.hpp"
 #include "formats/input_file.hpp"
 #include "json/json.hpp"
@@ -7,7 +8,6 @@
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
 
-#include <charconv>
 #include <cstdio>
 #include <functional>
 #include <optional>
@@ -83,11 +83,10 @@ std::vector<std::uint64_t> hashes_of(const std::filesystem::path& file, std::siz
   std::vector<std::uint64_t> hashes;
   std::istringstream words(cell);
   for (std::string word; words >> word;) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc{} || end != word.data() + word.size())
+    const auto value = core::number_in<std::uint64_t>(word);
+    if (!value)
       throw ConfigError(place(file, line), "\"" + word + "\" is no hash of a block", "whole numbers with spaces between");
-    hashes.push_back(value);
+    hashes.push_back(*value);
   }
   return hashes;
 }

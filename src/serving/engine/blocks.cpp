@@ -1,23 +1,15 @@
 #include "serving/engine/blocks.hpp"
 
+#include "core/mix64.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
 
 namespace photonrail::serving {
 
-namespace {
-
-// SplitMix64's finaliser (Steele et al., OOPSLA 2014).
-std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
+std::uint64_t Content::own_key(std::uint32_t block) const {
+  return core::mix64(core::mix64(request + core::kMix64Step) + block);
 }
-
-}  // namespace
-
-std::uint64_t Content::own_key(std::uint32_t block) const { return mixed(mixed(request + 0x9e3779b97f4a7c15U) + block); }
 
 KvBlocks::KvBlocks(std::uint64_t blocks, bool keeps_contents)
     : total_(blocks), free_(blocks), keeps_contents_(keeps_contents), blocks_(1) {

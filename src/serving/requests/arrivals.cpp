@@ -1,5 +1,6 @@
 #include "serving/requests/arrivals.hpp"
 
+#include "core/mix64.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -9,12 +10,9 @@ namespace photonrail::serving {
 
 namespace {
 
-// SplitMix64: keys of blocks from two numbers.
+// Keys of blocks from two numbers.
 std::uint64_t key_of(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t x = a * 0x9e3779b97f4a7c15U + b + 0x632be59bd9b4e019U;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
+  return core::mix64(a * core::kMix64Step + b + 0x632be59bd9b4e019U);
 }
 
 constexpr std::uint64_t kPrefixes = 1;
@@ -64,13 +62,13 @@ double RequestSpec::about_output() const {
 double ArrivalLaw::unit_gap(RandomStream& random) const {
   switch (kind) {
     case Kind::kPoisson:
-      return -std::log1p(-random.uniform());
+      return random.exponential();
     case Kind::kGamma: {
       const double square = shape * shape;
       return square == 0.0 ? 1.0 : std::exp(random.log_gamma(1.0 / square)) * square;
     }
     case Kind::kWeibull:
-      return std::pow(-std::log1p(-random.uniform()), 1.0 / shape) / std::tgamma(1.0 + 1.0 / shape);
+      return std::pow(random.exponential(), 1.0 / shape) / std::tgamma(1.0 + 1.0 / shape);
     case Kind::kConstant:
       break;
   }

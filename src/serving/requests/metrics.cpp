@@ -26,7 +26,7 @@ namespace serving {
 void TimeSamples::add(Duration time, std::uint64_t copies) {
   if (copies == 0) return;
   count_ += copies;
-  total_.add(time, static_cast<std::int64_t>(copies));
+  total_ += LongTime(time).times(static_cast<std::int64_t>(copies));
   most_ = std::max(most_, time);
   if (exact() && count_ <= most_exact_) {
     all_.insert(all_.end(), copies, time);
@@ -44,9 +44,7 @@ Duration TimeSamples::mean() const {
   std::int64_t greatest = most_.count();
   while (least < greatest) {
     const std::int64_t middle = least + (greatest - least + 1) / 2;
-    TotalTime sum;
-    sum.add(Duration{middle}, static_cast<std::int64_t>(count_));
-    if (sum <= total_) {
+    if (LongTime(Duration{middle}).times(static_cast<std::int64_t>(count_)) <= total_) {
       least = middle;
     } else {
       greatest = middle - 1;

@@ -1,8 +1,7 @@
 // Sums up what happened to requests, in memory that does not grow with their number.
 #pragma once
 
-#include "photonrail/core/duration_histogram.hpp"
-#include "photonrail/core/total_time.hpp"
+#include "photonrail/core/durations.hpp"
 #include "photonrail/workload/serving.hpp"
 #include "serving/requests/arrivals.hpp"
 
@@ -32,7 +31,7 @@ class TimeSamples {
   std::vector<Duration> all_;
   DurationHistogram histogram_;  // of all, once they are too many
   std::uint64_t count_ = 0;
-  TotalTime total_;
+  LongTime total_;
   Duration most_{};
 };
 

@@ -17,9 +17,9 @@ std::string history_line(const RecordedHistory& recorded) {
   const History& history = recorded.history;
   Json line = Json::object();
   line.insert("seed", history.seed);
-  line.insert("wall_ps", history.wall.picoseconds());
+  line.insert("wall_ps", history.wall.digits());
   for (std::size_t u = 0; u < kTimeUses; ++u) {
-    line.insert(std::string(name(static_cast<TimeUse>(u))) + "_ps", history.books.of[u].picoseconds());
+    line.insert(std::string(name(static_cast<TimeUse>(u))) + "_ps", history.books.of[u].digits());
   }
   line.insert("steps", history.steps);
   line.insert("failures", history.failures);
@@ -28,7 +28,7 @@ std::string history_line(const RecordedHistory& recorded) {
   line.insert("drops", history.drops);
   Json sources = Json::array();
   for (const SourceTally& s : history.sources) {
-    sources.push_back(Json{{"failures", s.failures}, {"on_job", s.on_job}, {"cost_ps", s.cost.picoseconds()}});
+    sources.push_back(Json{{"failures", s.failures}, {"on_job", s.on_job}, {"cost_ps", s.cost.digits()}});
   }
   line.insert("sources", std::move(sources));
   line.insert("hash", history.hash);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/scenario_parts.hpp"
-#include "photonrail/study/goodput/scenario_file.hpp"
+#include "photonrail/study/goodput.hpp"
 #include "studies/goodput/section/section.hpp"
 
 #include <filesystem>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "photonrail/study/goodput/history.hpp"
-#include "photonrail/study/goodput/summary.hpp"
 
 #include <string>
 #include <utility>

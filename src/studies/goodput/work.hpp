@@ -2,7 +2,7 @@
 #pragma once
 
 #include "photonrail/core/work.hpp"
-#include "photonrail/study/goodput/scenario_file.hpp"
+#include "photonrail/study/goodput.hpp"
 
 namespace photonrail::goodput {
 

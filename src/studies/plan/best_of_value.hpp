@@ -1,4 +1,4 @@
-// Says what the values of a free choice are worth.
+// The best of each value of a free choice.
 #pragma once
 
 #include <cstddef>

@@ -79,7 +79,7 @@ bool receives_in_turn(const PipelineShape& shape, std::uint32_t stage, std::span
   return true;
 }
 
-/// Says whether the rank of each stage posts each receive when the pass before the one that needs it is done. Later
+/// Returns, by stage, true where its rank posts each receive when the pass before the one that needs it is done. Later
 /// micro-batches of 1F1B repeat what those of a few rounds of the pipeline do.
 std::vector<bool> posts_in_turn(PipelineShape shape, const PipelineShape& one, const PipelineShape& two) {
   constexpr std::uint32_t kRounds = 6;
@@ -103,7 +103,7 @@ Duration computations(const Program& program, const GpuSpec& gpu) {
   return sum;
 }
 
-/// Says what one micro-batch takes on a virtual stage, forward and backward.
+/// Times of one micro-batch on a virtual stage, forward and backward.
 struct Chunk {
   Duration core{};     ///< from its first computation to its last
   Duration through{};  ///< from message to message

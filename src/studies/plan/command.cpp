@@ -23,7 +23,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <initializer_list>
 #include <iostream>
 #include <string>
 #include <system_error>
@@ -219,14 +218,16 @@ void launch(const Plan& asked, const PlanCommandOptions& options) {
   std::error_code error;
   std::filesystem::create_directories(options.out, error);
   const sweep::SlurmProfile profile = profile_of(options.launch, options.jobs);
-  std::vector<std::string> words{own_program().string()};
-  const auto add = [&words](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
-  for (const std::filesystem::path& plugin : options.plugins) add({"--plugin", plugin.string()});
-  add({"plan", absolute(options.file).lexically_normal().string()});
-  for (const std::string& set : options.set) add({"--set", set});
-  add({"--out", absolute(options.out).lexically_normal().string(), "--jobs", std::to_string(profile.cpus_per_task),
-       "--limit", fmt::format("{}s", options.limit_s)});
-  const sweep::SlurmJob job = sweep::submit_array({"plan", words, options.out, plan::Space(asked).candidates()}, profile);
+  const sweep::SlurmJob job = sweep::submit_array({"plan",
+                                                   own_program(),
+                                                   options.plugins,
+                                                   {},
+                                                   options.file,
+                                                   options.set,
+                                                   options.out,
+                                                   {"--limit", fmt::format("{}s", options.limit_s)},
+                                                   plan::Space(asked).candidates()},
+                                                  profile);
   std::cout << submitted(job)
             << "\nwhen it has ended the same command without --launcher puts together what its tasks found\n";
 }

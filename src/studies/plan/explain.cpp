@@ -1,4 +1,4 @@
-// Says what the answer of a plan rests on, by running its best candidates again with one number changed.
+// The grounds of a plan's answer: its best candidates run again with one number changed.
 #include "config/scenario_parts.hpp"
 #include "json/text.hpp"
 #include "photonrail/study/plan.hpp"
@@ -30,7 +30,7 @@ constexpr double kMostDelay = 1e4;
 
 Override with_number(const std::string& pointer, double value) { return {pointer, Json(value).dump()}; }
 
-/// Says what makes a number of a scenario `factor` times as large; empty: it has none.
+/// Returns the overrides that make a number of a scenario `factor` times as large; empty: it has no such number.
 using Change = std::vector<Override> (*)(const Json& scenario, const std::filesystem::path& directory, double factor);
 
 std::vector<Override> of_delay(const Json& scenario, const std::filesystem::path& directory, double factor) {

@@ -1,4 +1,4 @@
-// Says what a search keeps of its runs, and what others that share the folder keep: runs.jsonl, or shards/I-of-N.jsonl.
+// The runs that a search keeps, and those of others that share the folder: runs.jsonl, or shards/I-of-N.jsonl.
 #pragma once
 
 #include "photonrail/study/plan.hpp"
@@ -24,7 +24,7 @@ class Folder {
   /// Throws ConfigError: the folder is of another plan.
   Folder(const Plan& plan, const PlanOptions& options);
 
-  /// Says what is there that no call has returned; looked for every two seconds, so that it may be nothing. Throws
+  /// Returns the records that no call has returned; looks for them every two seconds only, so that it may be none. Throws
   /// ConfigError.
   [[nodiscard]] std::vector<Record> news();
   void add(const Record& record);

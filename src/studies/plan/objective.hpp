@@ -1,4 +1,4 @@
-// Says what candidates are compared by.
+// The numbers by which candidates are compared.
 #pragma once
 
 #include "photonrail/study/plan.hpp"
@@ -9,7 +9,7 @@
 
 namespace photonrail::plan {
 
-/// Says what the objectives are made of: of a run, or the least that a candidate can have.
+/// The parts of the objectives: of a run, or the least that a candidate can have.
 struct Measured {
   double step_s = 0.0;
   double productive = 1.0;  ///< share of the months in which steps are made that stay
@@ -24,7 +24,7 @@ struct Measured {
 [[nodiscard]] Measured measured(const PlannedRun& run);
 
 [[nodiscard]] std::string_view name(PlanObjective objective);
-/// Says whether it depends on tokens; on the network's bill; on failures.
+/// Return true where the objective depends on tokens; on the network's bill; on failures.
 [[nodiscard]] bool counts_tokens(PlanObjective objective);
 [[nodiscard]] bool reads_bill(PlanObjective objective);
 [[nodiscard]] bool spans_months(PlanObjective objective);

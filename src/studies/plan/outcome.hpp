@@ -1,4 +1,4 @@
-// Says what a candidate gave, and the line of the folder's log that it is in.
+// The outcome of a candidate, and its line in the folder's log.
 #pragma once
 
 #include "photonrail/study/plan.hpp"
@@ -9,7 +9,7 @@
 
 namespace photonrail::plan {
 
-/// Says what a candidate gave.
+/// The outcome of one run.
 struct Outcome {
   enum class Kind : std::uint8_t { kDone, kRejected, kFailed };
   Kind kind = Kind::kDone;
@@ -22,7 +22,7 @@ struct Outcome {
 inline constexpr const char* kTooDear = "/limits/usd";
 inline constexpr const char* kTooMuchPower = "/limits/power_w";
 
-/// Says what the network of a candidate costs.
+/// The bill of a candidate's network.
 struct NetworkBill {
   double usd = 0.0;
   double power_w = 0.0;

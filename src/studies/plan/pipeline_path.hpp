@@ -16,7 +16,7 @@
 
 namespace photonrail::plan {
 
-/// Says what each stage does, without the sends.
+/// The actions of each stage in order, without the sends.
 using StageOrders = std::vector<std::vector<workload::PipelineAction>>;
 
 /// Orders of schedules that jobs share. Safe to use from several threads.

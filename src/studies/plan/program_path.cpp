@@ -17,9 +17,9 @@ Duration least_transfer(double bytes, double bytes_per_second) {
   return Duration{static_cast<std::int64_t>(std::floor(bytes * 1e12 / bytes_per_second))};
 }
 
-/// Says what a member of a call has to receive, or to send, in all, and from other servers, of which each has `in_server`
-/// of the members: shards of others, and sums of what others have. Sums may be made inside a server, and what several of
-/// its GPUs need has to come into it once; so that the members of a server share what they need from outside.
+/// The bytes that a member of a call has to receive, or to send, in all, and from other servers, of which each has
+/// `in_server` of the members: shards of others, and sums of what others have. Sums may be made inside a server, and what
+/// several of its GPUs need has to come into it once; so that the members of a server share what they need from outside.
 struct LeastBytes {
   double all = 0.0;
   double outside = 0.0;
@@ -196,7 +196,7 @@ Duration ProgramPath::between(TaskId from, TaskId to) const {
 
 namespace {
 
-/// Says what the name of a task says of its pass (StageWriter): "bwd.0.chunk1.", then its part.
+/// The pass in the name of a task (StageWriter): "bwd.0.chunk1.", then its part.
 struct PassName {
   std::size_t kind = 0;
   std::uint32_t chunk = 0;

@@ -14,7 +14,7 @@
 
 namespace photonrail::plan {
 
-/// Says what is known of a job's ranks.
+/// Facts of a job's ranks.
 struct PathFacts {
   bool in_order = true;       ///< rank r runs on GPU r, so that the servers of a group are known
   bool one_at_a_time = true;  ///< collectives of a communicator run one after another
@@ -63,9 +63,9 @@ class ProgramPath {
   [[nodiscard]] Duration last_receive_to_end() const;
   /// Of the passes of the one micro-batch that the program has. REQUIRES: `stage` of a pipeline of that shape wrote it.
   [[nodiscard]] StagePasses passes(const PipelineShape& shape, std::uint32_t stage) const;
-  /// Says what the bytes that the rank must receive from other servers take at the rate of its NIC.
+  /// Time of the bytes that the rank must receive from other servers, at the rate of its NIC.
   [[nodiscard]] Duration nic() const { return nic_; }
-  /// Says what the first message of another stage takes; 0: there is none.
+  /// Time of the first message of another stage; 0: there is none.
   [[nodiscard]] Duration hop() const { return received_.empty() ? Duration{} : hops_[received_.front().index()]; }
 
  private:

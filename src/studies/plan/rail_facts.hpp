@@ -1,4 +1,4 @@
-// Says what a bound may take for granted of rails and collectives.
+// Facts of rails and collectives that a bound may take for granted.
 #pragma once
 
 #include "json/json_reader.hpp"

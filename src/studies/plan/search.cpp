@@ -252,7 +252,7 @@ class Search {
     return std::nullopt;
   }
 
-  /// Says what the step of a run depends on; empty where the run says why it cannot be.
+  /// The key of a run's step (step_key.hpp); empty where the run is impossible and will say why.
   [[nodiscard]] std::string step_of(std::size_t job, std::uint64_t run) const {
     try {
       return step_key(plan_, space_.patch(jobs_[job], run), false);

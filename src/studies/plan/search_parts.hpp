@@ -14,7 +14,7 @@
 
 namespace photonrail::plan {
 
-/// Says what a thread does next: it raises the bound of a job, or simulates one of its runs.
+/// The next work of a thread: it raises the bound of a job, or simulates one of its runs.
 struct Move {
   std::size_t job = 0;
   std::optional<std::uint64_t> run;  ///< none: raise the bound

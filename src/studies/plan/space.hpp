@@ -34,7 +34,7 @@ struct JobCandidate {
   double work = 0.0;             ///< of a simulation, to compare jobs with each other
 };
 
-/// Says what cannot be, by reason, with the first example of each.
+/// Counts impossible candidates by reason, with the first example of each.
 struct Rejections {
   struct Reason {
     std::uint64_t count = 0;
@@ -68,11 +68,11 @@ class Space {
   /// The same of a candidate, with the circuits that its rails must switch. Safe to call from several threads;
   /// milliseconds.
   [[nodiscard]] std::vector<double> bounds_on_rails(const JobCandidate& job, std::uint64_t run) const;
-  /// Says what is known of the candidate before it runs, but for its bound. The bill is 0 where it is not asked for.
+  /// Everything that is known of the candidate before it runs, but for its bound. The bill is 0 where it is not asked for.
   [[nodiscard]] Measured known(const JobCandidate& job, std::optional<std::uint64_t> run) const;
   /// The bill of the network. Safe to call from several threads.
   [[nodiscard]] NetworkBill bill(const JobCandidate& job, std::uint64_t run) const;
-  /// Says what candidate `run` of the job changes in the base, and the labels of its values.
+  /// The changes of candidate `run` of the job to the base, and the labels of its values.
   [[nodiscard]] std::vector<Override> patch(const JobCandidate& job, std::uint64_t run) const;
   [[nodiscard]] std::vector<std::string> labels(const JobCandidate& job, std::uint64_t run) const;
   /// Its value in each free choice, in the order of values(): a number of its own.
@@ -93,7 +93,7 @@ class Space {
   void add_shape(const JobCandidate& job, std::vector<Override>& patch) const;
   void add_jobs(std::uint32_t job_values, Rejections& rejections, std::vector<JobCandidate>& jobs) const;
 
-  /// Says what the base is with one combination of the axes that change the job.
+  /// The base with one combination of the axes that change the job.
   struct Base {
     std::optional<TrainingSpec> spec;  ///< none: no training job
     StepBound::Facts facts{};
@@ -101,7 +101,7 @@ class Space {
     double gpus = 0.0;  ///< of the cluster
   };
   [[nodiscard]] Base base_of(const json::Json& scenario) const;
-  /// Says what the values of axes change, without the shape.
+  /// The changes that the values of axes make, without the shape.
   [[nodiscard]] std::vector<Override> axis_patch(std::uint32_t job_values, std::uint64_t run) const;
   /// REQUIRES: it is a training job.
   [[nodiscard]] TrainingSpec spec_of(const JobCandidate& job) const;

@@ -1,4 +1,4 @@
-// Says what the step of a candidate depends on, as a text: candidates with equal keys have equal steps.
+// Everything that the step of a candidate depends on, as a text: candidates with equal keys have equal steps.
 #pragma once
 
 #include "photonrail/study/plan.hpp"

@@ -1,4 +1,5 @@
 #include "photonrail/study/rows.hpp"
+#include "core/printed.hpp"
 #include "json/file_kind.hpp"
 #include "json/file_text.hpp"
 #include "json/json_reader.hpp"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -93,16 +93,13 @@ double factor_of(const MeasuredRows& rows, const MeasuredRow& row) {
 
 /// The scenarios that are run for a row, changed so: one, or those of its line.
 std::vector<std::vector<Override>> changes_of(const MeasuredRow& row, double factor) {
-  char text[64];
   std::vector<Override> of_factor;
-  std::snprintf(text, sizeof text, "%s=%.9g", std::string(kFactor).c_str(), factor);
-  if (factor != 1.0) of_factor.push_back(Override::parse(text));
+  if (factor != 1.0) of_factor.push_back({std::string(kFactor), core::printed("%.9g", factor)});
   if (row.line.empty()) return {of_factor};
   std::vector<std::vector<Override>> all;
   for (const double batch : row.line) {
-    std::snprintf(text, sizeof text, "/workload/training/global_batch=%.0f", batch);
     all.push_back(of_factor);
-    all.back().push_back(Override::parse(text));
+    all.back().push_back({"/workload/training/global_batch", core::printed("%.0f", batch)});
   }
   return all;
 }

@@ -4,7 +4,6 @@
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/study/slices.hpp"
-#include "photonrail/study/slices/study_file.hpp"
 #include "progress.hpp"
 #include "read.hpp"
 #include "report/page.hpp"

@@ -2,7 +2,7 @@
 #include "studies/slices/reader.hpp"
 #include "json/file_kind.hpp"
 #include "json/file_text.hpp"
-#include "photonrail/study/slices/study_file.hpp"
+#include "photonrail/study/slices.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -4,7 +4,7 @@
 #include "config/scenario_parts.hpp"
 #include "config/sections.hpp"
 #include "fields/files.hpp"
-#include "photonrail/study/slices/study.hpp"
+#include "photonrail/study/slices.hpp"
 
 #include <cmath>
 #include <filesystem>

@@ -285,14 +285,13 @@ std::string allocation_jobs_csv(const slices::AllocationStudy& study, const slic
   const auto seconds = [](const auto& at) { return report::number("%.6f", in_seconds(at)); };
   const auto time = [&](const auto& at) { return at ? seconds(*at) : std::string(); };
   std::string text =
-      studies::csv_line({"job", "accelerators", "shape", "arrival_s", "start_s", "end_s", "waiting_s", "stops"});
+      core::csv_line({"job", "accelerators", "shape", "arrival_s", "start_s", "end_s", "waiting_s", "stops"});
   for (std::size_t j = 0; j < study.jobs.size(); ++j) {
     const SliceJob& job = study.jobs[j];
     const JobOutcome& outcome = stream.schedule.jobs[j];
-    text +=
-        studies::csv_line({std::to_string(j), std::to_string(job.request.accelerators),
-                           job.request.shape ? job.request.shape->text() : "", seconds(job.arrival), time(outcome.start),
-                           time(outcome.end), seconds(outcome.waiting), std::to_string(outcome.stops)});
+    text += core::csv_line({std::to_string(j), std::to_string(job.request.accelerators),
+                            job.request.shape ? job.request.shape->text() : "", seconds(job.arrival), time(outcome.start),
+                            time(outcome.end), seconds(outcome.waiting), std::to_string(outcome.stops)});
   }
   return text;
 }

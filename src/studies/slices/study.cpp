@@ -1,4 +1,4 @@
-#include "photonrail/study/slices/study.hpp"
+#include "photonrail/study/slices.hpp"
 
 #include "studies/run_study.hpp"
 

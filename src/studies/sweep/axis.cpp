@@ -1,12 +1,12 @@
 #include "studies/sweep/axis.hpp"
 #include "core/counted.hpp"
+#include "core/printed.hpp"
 #include "studies/sweep/sweep_fields.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <iterator>
 #include <set>
@@ -20,11 +20,7 @@ constexpr double kMaxValues = 1e6;
 constexpr double kExact = 9007199254740992.0;  // 2^53: whole numbers below it are what they seem
 
 // Twelve digits: 25, where the powers of a ratio give 24.999999999999996.
-double rounded(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.12g", x);
-  return std::strtod(text, nullptr);
-}
+double rounded(double x) { return std::strtod(core::printed("%.12g", x).c_str(), nullptr); }
 
 std::vector<Json> as_list(const JsonReader& at, const std::vector<double>& numbers, bool whole) {
   std::vector<Json> list;

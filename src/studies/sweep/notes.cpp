@@ -2,6 +2,7 @@
 
 #include "config/json_reader.hpp"
 #include "core/counted.hpp"
+#include "core/printed.hpp"
 #include "formats/input_file.hpp"
 #include "json/text.hpp"
 #include "photonrail/core/work.hpp"
@@ -10,7 +11,6 @@
 #include "report/run_json.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <ostream>
 #include <string_view>
 #include <tuple>
@@ -57,16 +57,11 @@ const Meaning* meaning_of(std::string_view id) {
 }
 
 std::string per_cent_range(double least, double most) {
-  char text[64];
   const auto one = [](double share) {
     return share < 0.1 ? 100.0 * share : static_cast<double>(static_cast<int>(100.0 * share + 0.5));
   };
-  if (one(least) == one(most)) {
-    std::snprintf(text, sizeof text, "%.2g %%", one(most));
-  } else {
-    std::snprintf(text, sizeof text, "%.2g to %.2g %%", one(least), one(most));
-  }
-  return text;
+  if (one(least) == one(most)) return core::printed("%.2g %%", one(most));
+  return core::printed("%.2g to %.2g %%", one(least), one(most));
 }
 
 std::string last_key(std::string_view pointer) { return std::string(pointer.substr(pointer.rfind('/') + 1)); }

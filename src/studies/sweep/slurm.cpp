@@ -13,7 +13,6 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
-#include <initializer_list>
 #include <map>
 #include <sstream>
 
@@ -62,6 +61,19 @@ fi
 exit $status
 )";
 
+std::vector<std::string> command_of(const SlurmArray& array, const SlurmProfile& profile) {
+  std::vector<std::string> words{array.program.string()};
+  const auto add = [&words](const std::vector<std::string>& more) { words.insert(words.end(), more.begin(), more.end()); };
+  const auto path = [](const std::filesystem::path& file) { return absolute(file).lexically_normal().string(); };
+  for (const std::filesystem::path& plugin : array.plugins) add({"--plugin", plugin.string()});
+  add(array.before);
+  add({array.verb, path(array.file)});
+  for (const std::string& set : array.set) add({"--set", set});
+  add({"--out", path(array.directory), "--jobs", std::to_string(profile.cpus_per_task)});
+  add(array.behind);
+  return words;
+}
+
 std::string script_of(const SlurmArray& array, const SlurmProfile& profile, std::uint64_t tasks) {
   std::ostringstream text;
   text << "#!/bin/bash\n# Submitted by photonrail " << array.verb
@@ -73,21 +85,10 @@ std::string script_of(const SlurmArray& array, const SlurmProfile& profile, std:
   if (!profile.time.empty()) text << "#SBATCH --time=" << profile.time << '\n';
   for (const std::string& option : profile.options) text << "#SBATCH " << option << '\n';
   text << "shards=" << tasks << "\ncommand=(";
-  for (std::size_t w = 0; w < array.command.size(); ++w) text << (w > 0 ? " " : "") << shell_word(array.command[w]);
+  const std::vector<std::string> command = command_of(array, profile);
+  for (std::size_t w = 0; w < command.size(); ++w) text << (w > 0 ? " " : "") << shell_word(command[w]);
   text << ")\n" << kBody;
   return text.str();
-}
-
-std::vector<std::string> command_of(const Sweep& sweep, const SweepOptions& options, const SlurmProfile& profile,
-                                    const std::filesystem::path& program) {
-  std::vector<std::string> words{program.string()};
-  const auto add = [&words](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
-  for (const SweepInput& plugin : sweep.plugins) add({"--plugin", plugin.file.string()});
-  add({"--work-limit", "none", "sweep", absolute(sweep.file).lexically_normal().string()});
-  for (const Override& set : sweep.set) add({"--set", set.pointer + "=" + set.value});
-  add({"--out", absolute(options.directory).lexically_normal().string(), "--jobs", std::to_string(profile.cpus_per_task)});
-  if (options.memory_bytes > 0) add({"--memory", std::to_string(options.memory_bytes)});
-  return words;
 }
 
 std::string submit(const std::filesystem::path& script) {
@@ -184,8 +185,12 @@ SlurmJob submit_to_slurm(const Sweep& sweep, const SweepOptions& options, const 
                          const std::filesystem::path& program, const Registries& known) {
   require_valid(profile);
   if (prepare_for_shards(sweep, options, known) == 0) return {};
-  return submit_array({"sweep", command_of(sweep, options, profile, program), options.directory, sweep.points.size()},
-                      profile);
+  SlurmArray array{"sweep", program,           {}, {"--work-limit", "none"}, sweep.file,
+                   {},      options.directory, {}, sweep.points.size()};
+  for (const SweepInput& plugin : sweep.plugins) array.plugins.push_back(plugin.file);
+  for (const Override& set : sweep.set) array.set.push_back(set.pointer + "=" + set.value);
+  if (options.memory_bytes > 0) array.behind = {"--memory", std::to_string(options.memory_bytes)};
+  return submit_array(array, profile);
 }
 
 SlurmJob submit_array(const SlurmArray& array, const SlurmProfile& profile) {

@@ -10,7 +10,7 @@
 
 namespace photonrail::sweep {
 
-/// Says what becomes of it: docs/reference/sweep.md, "Slurm profile".
+/// The keys of a profile: docs/reference/sweep.md, "Slurm profile".
 struct SlurmProfile {
   std::string partition;              ///< empty: the cluster's default
   std::string time;                   ///< as sbatch takes it; empty: the partition's
@@ -22,12 +22,18 @@ struct SlurmProfile {
 /// Reads `photonrail.slurm/1`. Throws ConfigError.
 [[nodiscard]] SlurmProfile read_slurm_profile(const std::filesystem::path& file);
 
-/// Says what the tasks of an array job run: each the same command with `--shard I/N` behind it.
+/// The command of every task of an array job: `program OPTIONS VERB FILE --set ... --out DIR --jobs CPUS`, and behind it
+/// `--shard I/N`, which alone differs.
 struct SlurmArray {
-  std::string verb;                  ///< "sweep": of the job's name and the first line of its script
-  std::vector<std::string> command;  ///< its words, without the shard
-  std::filesystem::path directory;   ///< gets slurm/, with script, logs and numbers of jobs
-  std::uint64_t points = 0;          ///< shared out over the tasks
+  std::string verb;                            ///< "sweep": also of the job's name and the first line of its script
+  std::filesystem::path program;               ///< as the nodes find it
+  std::vector<std::filesystem::path> plugins;  ///< that it loads
+  std::vector<std::string> before;             ///< further options before the verb
+  std::filesystem::path file;                  ///< that the verb reads
+  std::vector<std::string> set;                ///< values of --set
+  std::filesystem::path directory;             ///< of --out; gets slurm/, with script, logs and numbers of jobs
+  std::vector<std::string> behind;             ///< further options of the verb
+  std::uint64_t points = 0;                    ///< shared out over the tasks
 };
 
 struct SlurmJob {

@@ -1,4 +1,4 @@
-#include "photonrail/workload/moe_layer.hpp"
+#include "photonrail/workload/moe.hpp"
 
 #include "core/field.hpp"
 #include "photonrail/error.hpp"

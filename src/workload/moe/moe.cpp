@@ -23,8 +23,6 @@ using core::field;
 constexpr double kMaxExchangeBytes = 0x1p60;  // of all members in one exchange
 constexpr double kMaxTokens = 0x1p32;
 
-std::string number_text(std::uint64_t n) { return std::to_string(n); }
-
 bool in_range(double x, double least, double greatest) { return x >= least && x <= greatest; }
 
 void check_weights(const MoeSpec& spec) {
@@ -33,8 +31,8 @@ void check_weights(const MoeSpec& spec) {
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const core::Field where = field("router.weights[]", r);
     if (rows[r].size() != spec.experts) {
-      throw core::FieldError(where, "has " + number_text(rows[r].size()) + " numbers, but there are " +
-                                        number_text(spec.experts) + " experts");
+      throw core::FieldError(where, "has " + std::to_string(rows[r].size()) + " numbers, but there are " +
+                                        std::to_string(spec.experts) + " experts");
     }
     std::uint32_t positive = 0;
     for (const double weight : rows[r]) {
@@ -44,7 +42,7 @@ void check_weights(const MoeSpec& spec) {
     if (positive < spec.top_k) {
       throw core::FieldError(
           where,
-          "lets a token choose from " + number_text(positive) + " experts, but it chooses " + number_text(spec.top_k),
+          "lets a token choose from " + std::to_string(positive) + " experts, but it chooses " + std::to_string(spec.top_k),
           "give more experts a weight above 0, or lower {top_k}");
     }
   }
@@ -73,7 +71,7 @@ void MoeSpec::validate() const {
           "needs members, experts, layers, micro-batches");
   if (experts % members != 0) {
     throw core::FieldError(field("experts"),
-                           number_text(experts) + " experts do not divide among " + number_text(members) + " ranks",
+                           std::to_string(experts) + " experts do not divide among " + std::to_string(members) + " ranks",
                            "every rank has the same number of experts");
   }
   require(in_range(top_k, 1, experts), field("top_k"), "must be from 1 to the number of experts");
@@ -108,9 +106,9 @@ Routing MoeTraffic::routing(const MoeCall& call) const {
   const RouterSpec& router = spec_.router;
   const bool by_member = router.kind == RouterKind::kWeights && router.weight_rows == WeightRows::kMembers;
   const bool alike = !by_member && router.source_spread == 0.0;
-  RandomStream random(call.seed, "moe tokens, group " + number_text(call.communicator.value) + ", layer " +
-                                     number_text(call.layer) + ", micro-batch " + number_text(call.micro_batch) +
-                                     ", iteration " + number_text(call.iteration));
+  RandomStream random(call.seed, "moe tokens, group " + std::to_string(call.communicator.value) + ", layer " +
+                                     std::to_string(call.layer) + ", micro-batch " + std::to_string(call.micro_batch) +
+                                     ", iteration " + std::to_string(call.iteration));
   Routing routing{spec_.members, spec_.experts, {}, {}};
   std::vector<double> popularity;
   std::vector<std::uint64_t> row;

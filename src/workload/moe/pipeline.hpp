@@ -2,7 +2,7 @@
 #pragma once
 
 #include "photonrail/collective.hpp"
-#include "photonrail/workload/moe_layer.hpp"
+#include "photonrail/workload/moe.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -12,7 +12,7 @@ namespace photonrail::workload {
 
 namespace {
 
-// Says how much a size tells shapes apart: hidden, width, experts of the rank, experts of the layer.
+// Weights of the sizes by which shapes are told apart: hidden, width, experts of the rank, experts of the layer.
 constexpr std::array<float, 4> kWeights{1.0F, 1.0F, 1.0F, 0.3F};
 // Vectors in bf16: the permutation reads and writes each pair's, the products' results are written and read again.
 constexpr double kPairCopies = 4.0;

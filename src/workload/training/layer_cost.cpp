@@ -187,24 +187,3 @@ Work scaled(const Work& work, double part) {
 }
 
 }  // namespace photonrail::workload
-
-namespace photonrail {
-
-double layer_forward_flops(const ModelSpec& model, double tokens, double sequence, std::uint32_t tp) {
-  TrainingSpec spec;
-  spec.model = model;
-  spec.parallelism.tp = tp;
-  const workload::AttentionWidths w(spec);
-  const double h = model.hidden;
-  double products = h * static_cast<double>(w.query + w.key + w.value);
-  if (model.latent) {
-    const LatentAttention& a = *model.latent;
-    const double up = (a.nope_head + a.value_head) * static_cast<double>(model.heads / tp) * a.kv_rank;
-    const auto query = static_cast<double>(w.query);
-    products = (a.query_rank == 0 ? h * query : a.query_rank * (h + query)) + h * (a.kv_rank + a.rope_head) + up;
-  }
-  products += h * static_cast<double>(w.out) + matrices(model.mlp) * h * model.ffn / tp;
-  return 2.0 * tokens * products + 2.0 * tokens * sequence * static_cast<double>(w.query + w.out);
-}
-
-}  // namespace photonrail

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "formats/drawn/drawn.hpp"
-#include "photonrail/study/analytical.hpp"
+#include "photonrail/formats/astra.hpp"
 
 namespace photonrail::test::drawn {
 

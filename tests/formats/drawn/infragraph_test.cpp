@@ -1,7 +1,7 @@
 // Drawn infrastructures of InfraGraph: a cluster on rails, its edges in slices or one by one, in YAML or JSON, read back as
 // the cluster of a scenario.
-#include "photonrail/formats/infragraph.hpp"
 #include "formats/drawn/tree.hpp"
+#include "photonrail/config.hpp"
 #include "support/folder.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,4 @@
 // InfraGraph: infrastructures as scenarios, clusters as infrastructures, and back.
-#include "photonrail/formats/infragraph.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/simulate.hpp"
 #include "support/folder.hpp"

@@ -1,6 +1,6 @@
 // Published rates and goodput figures. The inputs are facts of the sources named at each; nothing is fitted to the results.
-#include "photonrail/study/goodput/summary.hpp"
-#include "studies/goodput/process/formulas.hpp"
+#include "photonrail/study/goodput/history.hpp"
+#include "studies/goodput/closed_forms.hpp"
 #include "studies/goodput/specs.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,6 @@
 namespace photonrail::test {
 namespace {
 
-using goodput::expected_segment_s;
 using goodput::GoodputSummary;
 
 constexpr double kDayS = 86400.0;
@@ -227,10 +226,10 @@ TEST(Anchors, TpuV4Machines) { EXPECT_NEAR(job_of(1024, 0.8, 1.0).job_mttf_s() /
 // 2.31 % of servers that are down on average in the trace of arXiv 2502.03885: more than 2 of 32 are down 3.8 % of the
 // time.
 TEST(Anchors, MorphluxSpares) {
-  const double uncovered = goodput::more_than_k_down(32, 2, 0.0231);
+  const double uncovered = more_than_k_down(32, 2, 0.0231);
   EXPECT_NEAR(uncovered, 0.038, 0.001);
   EXPECT_LT(uncovered, 0.05);
-  EXPECT_GT(goodput::more_than_k_down(32, 1, 0.0231), 0.05);
+  EXPECT_GT(more_than_k_down(32, 1, 0.0231), 0.05);
 }
 
 // arXiv 2509.16293: 0.97 +- 0.01 at 9,600 GPUs with detection in 30 s. Rate of Llama 3, checkpoints every 5 minutes without

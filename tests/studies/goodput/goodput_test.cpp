@@ -215,7 +215,7 @@ TEST(Goodput, TheTimelineCoversTheHistory) {
   const GoodputResult result = run_goodput(scenario);
   const auto periods = goodput_timeline(scenario, result, 1);
   ASSERT_FALSE(periods.empty());
-  EXPECT_EQ(periods.front().from, goodput::LongTime{});
+  EXPECT_EQ(periods.front().from, LongTime{});
   for (std::size_t i = 1; i < periods.size(); ++i) EXPECT_EQ(periods[i - 1].to, periods[i].from);
   EXPECT_EQ(periods.back().to, result.histories[0].wall);
 }

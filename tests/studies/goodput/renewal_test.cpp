@@ -1,5 +1,6 @@
 // Histories against closed forms of renewal theory.
-#include "photonrail/study/goodput/summary.hpp"
+#include "photonrail/study/goodput/history.hpp"
+#include "studies/goodput/closed_forms.hpp"
 #include "studies/goodput/process/formulas.hpp"
 #include "studies/goodput/specs.hpp"
 
@@ -12,8 +13,6 @@ namespace photonrail::test {
 namespace {
 
 using goodput::daly_interval_s;
-using goodput::expected_segment_s;
-using goodput::more_than_k_down;
 using goodput::optimal_interval_s;
 using goodput::young_interval_s;
 
@@ -107,12 +106,12 @@ TEST(Formulas, ASweepOfIntervalsFindsYoungs) {
 TEST(Summary, IntervalsEndWhereNoHistoryCanBe) {
   GoodputSpec spec = one_server(8280.0, 600.0, 60.0, 0.0, 1.0);
   goodput::History good;
-  good.wall = goodput::LongTime::from_seconds(100.0);
+  good.wall = LongTime::from_seconds(100.0);
   good.books[goodput::TimeUse::kProductive] = good.wall;
   good.sources.resize(spec.failures.size());
   goodput::History bad = good;
-  bad.books[goodput::TimeUse::kProductive] = goodput::LongTime::from_seconds(90.0);
-  bad.books[goodput::TimeUse::kLost] = goodput::LongTime::from_seconds(10.0);
+  bad.books[goodput::TimeUse::kProductive] = LongTime::from_seconds(90.0);
+  bad.books[goodput::TimeUse::kLost] = LongTime::from_seconds(10.0);
   bad.failures = 1;
   const goodput::History both[] = {good, bad};
   const goodput::GoodputSummary summary = summarise(spec, Duration{1'000'000}, both);

@@ -1,5 +1,5 @@
 // The "reliability" section: units of rates, and messages of what is wrong.
-#include "photonrail/study/goodput/scenario_file.hpp"
+#include "photonrail/study/goodput.hpp"
 
 #include "photonrail/simulate.hpp"
 #include "studies/goodput/section/faults.hpp"

@@ -12,7 +12,6 @@ using goodput::ConstantSteps;
 using goodput::FailureSource;
 using goodput::GoodputSpec;
 using goodput::History;
-using goodput::LongTime;
 using goodput::RandomTime;
 using goodput::RecoveryAction;
 using goodput::RecoveryOption;

@@ -290,7 +290,7 @@ TEST(SimulatedSteps, AHistoryWithoutFailuresIsTheSimulatedStep) {
   const Registries known;
   SimulatedSteps steps(spec, job, small_training(), known);
   const History history = goodput::run_history(spec, steps, 1);
-  EXPECT_EQ(history.wall, LongTime::of(simulate(job).step_time()).times(1000));
+  EXPECT_EQ(history.wall, LongTime(simulate(job).step_time()).times(1000));
   EXPECT_EQ(history.books[TimeUse::kProductive], history.wall);
 }
 

@@ -1,6 +1,7 @@
 // What a newcomer adds is one file of 60 lines: the study of link_budget.hpp has estimates, threads, a log that is gone on
 // with, and tables from the shared machinery.
 #include "photonrail/error.hpp"
+#include "report/text.hpp"
 #include "studies/newcomer/link_budget.hpp"
 #include "support/source_dir.hpp"
 
@@ -83,8 +84,8 @@ TEST_F(Newcomer, HasTables) {
     rows.push_back(studies::row_cells(columns, margin));
   }
   EXPECT_EQ(csv, "switches,margin_db\n1,5.5\n2,3.0\n3,0.5\n4,-2.0\n");
-  EXPECT_EQ(studies::text_table(rows),
-            "switches  margin_db\n       1        5.5\n       2        3.0\n       3        0.5\n       4       -2.0\n");
+  EXPECT_EQ(report::in_columns(rows),
+            "switches  margin_db\n1               5.5\n2               3.0\n3               0.5\n4              -2.0\n");
 }
 
 TEST_F(Newcomer, RefusesWhatTheTableOfFieldsDoes) {

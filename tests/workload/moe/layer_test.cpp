@@ -1,5 +1,5 @@
 // A layer of experts as a plan, and as numbers of a demand source.
-#include "photonrail/workload/moe_layer.hpp"
+#include "photonrail/workload/moe.hpp"
 
 #include "photonrail/collective.hpp"
 #include "support/errors.hpp"

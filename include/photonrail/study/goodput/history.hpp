@@ -1,4 +1,4 @@
-// One history of a job over months, by the seed of its random numbers.
+// One history of a job over months, by the seed of its random numbers, and the summary of many histories.
 #pragma once
 
 #include "photonrail/study/goodput/policy.hpp"
@@ -8,12 +8,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace photonrail::goodput {
 
-/// Says what each instant of the job is for, exactly one of these.
+/// Each instant of the job is for exactly one of these.
 enum class TimeUse : std::uint8_t {
   kProductive,  ///< work that stays, at the time that it takes on a healthy cluster
   kCheckpoint,  ///< stopped for a checkpoint
@@ -87,5 +89,57 @@ class HistoryObserver {
 /// run.
 [[nodiscard]] History run_history(const GoodputSpec& spec, StepTimes& steps, std::uint64_t seed,
                                   const PolicyTable& policies = {}, HistoryObserver* observer = nullptr);
+
+/// A mean over seeds with its confidence interval of 95 % (Student's t; of one seed the mean alone).
+struct Estimate {
+  double mean = 0.0;
+  double low = 0.0;
+  double high = 0.0;
+};
+[[nodiscard]] Estimate estimate(std::span<const double> values);
+
+/// Holds what one failure source costs and how far it reaches.
+struct SourceSummary {
+  std::string name;
+  std::uint32_t parts = 0;
+  double failures = 0.0;        ///< in the cluster, mean of the seeds
+  double on_job = 0.0;          ///< of them those of the job
+  double gpu_hours_each = 0.0;  ///< GPU time of the job that one failure of the job costs, however it is recovered
+  std::uint32_t gpus_hit = 0;   ///< that the part's failure itself takes; of a cluster part all GPUs of the job
+};
+
+/// All shares are of the job's wall time, but for `goodput`.
+struct GoodputSummary {
+  std::string name;  ///< of the scenario, or of its point in a sweep
+  std::uint32_t seeds = 0;
+  std::uint32_t job_gpus = 0;
+  std::uint32_t all_gpus = 0;  ///< with spares
+  double step_s = 0.0;         ///< of the healthy cluster
+  double interval_s = 0.0;     ///< work between two checkpoints
+  double stall_s = 0.0;        ///< that a checkpoint takes of the job, as given or simulated
+  double copy_s = 0.0;         ///< until it is durable
+  double wall_d = 0.0;         ///< mean length of a history
+  std::array<Estimate, kTimeUses> shares{};
+  Estimate ettr{};      ///< effective training time ratio: productive / wall time of the job
+  Estimate goodput{};   ///< productive GPU time / GPU time of the job and its spares
+  Estimate failures{};  ///< of the job
+  Estimate interruptions{};
+  Estimate mttf_h{};        ///< wall time / failures of the job; of seeds with a failure
+  double job_mttf_h = 0.0;  ///< by the rates alone; infinite without failures
+  double swaps = 0.0;
+  double drops = 0.0;
+  std::size_t configurations = 0;  ///< distinct ones that occurred, the healthy one too
+  std::vector<SourceSummary> sources;
+
+  /// Steps of the job's work that its GPUs and spares do in a day: what two clusters are compared by.
+  [[nodiscard]] double steps_per_day() const;
+};
+
+/// `histories`: of one scenario, at least one.
+[[nodiscard]] GoodputSummary summarise(const GoodputSpec& spec, Duration step, std::span<const History> histories);
+
+/// Returns how many GPUs more than `other` has the baseline's cluster would need to do as many steps a day, if its
+/// throughput grew in proportion to its GPUs; negative where it would need fewer. Both do the same work a step.
+[[nodiscard]] double worth_gpus(const GoodputSummary& baseline, const GoodputSummary& other);
 
 }  // namespace photonrail::goodput

@@ -1,8 +1,8 @@
 // A job over months: what fails, how it is recovered, and with which spares and checkpoints.
 #pragma once
 
+#include "photonrail/core/durations.hpp"
 #include "photonrail/core/random.hpp"
-#include "photonrail/study/goodput/long_time.hpp"
 #include "photonrail/units.hpp"
 
 #include <cstdint>
@@ -25,7 +25,6 @@ struct RandomTime {
 
   [[nodiscard]] static RandomTime constant(double seconds) { return {Law::kConstant, seconds, 1.0, 0.0, 0.0, {}}; }
   [[nodiscard]] static RandomTime exponential(double mean_s) { return {Law::kExponential, mean_s, 1.0, 0.0, 0.0, {}}; }
-  [[nodiscard]] bool is_zero() const { return law == Law::kConstant && mean_s == 0.0; }
   [[nodiscard]] double mean() const;  ///< seconds
   /// Weibull: the scale is mean / gamma(1 + 1 / shape); log-normal: the median is mean x exp(-shape^2 / 2).
   /// At most 1e15 s, so that sums stay exact.
@@ -34,7 +33,7 @@ struct RandomTime {
   void validate(const std::string& field) const;
 };
 
-/// Says what a failure does to the job: it stops; it goes on slower until the repair; it computes wrong results, which are
+/// The effect of a failure on the job: it stops; it goes on slower until the repair; it computes wrong results, which are
 /// found after the detection time, and everything since the failure is lost.
 enum class FailureEffect : std::uint8_t { kStop, kSlow, kSilent };
 

@@ -42,7 +42,7 @@ class Allocator {
   [[nodiscard]] virtual std::optional<Placement> place(const Pod& pod, const Shape& shape) const = 0;
 };
 
-/// Says what joins the accelerators of a slice that a policy places.
+/// The links that join the accelerators of a slice that a policy places.
 enum class SliceFabric : std::uint8_t {
   kTorus,     ///< the links of the pod's torus
   kCubes,     ///< links inside a cube, optical circuits between faces of cubes

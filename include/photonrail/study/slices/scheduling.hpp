@@ -54,7 +54,7 @@ enum class QueueOrder : std::uint8_t {
   kRandom,           ///< a random order, drawn at arrival
 };
 
-/// Says what becomes of a job that even an empty pod refuses. On a torus without switches, one that has a side longer than
+/// The fate of a job that even an empty pod refuses. On a torus without switches, one that has a side longer than
 /// the torus is skipped when it is refused, in both cases.
 enum class ImpossibleJobs : std::uint8_t {
   kSkip,             ///< skipped when it is refused

@@ -1,8 +1,9 @@
 // Degraded configurations, up to symmetry.
 #include "photonrail/study/goodput/step_times.hpp"
 
+#include "core/printed.hpp"
+
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <tuple>
 
@@ -64,12 +65,6 @@ void rename_rails(const GoodputSpec& spec, std::vector<DegradedPart>& parts) {
   }
 }
 
-std::string number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.17g", x);
-  return text;
-}
-
 }  // namespace
 
 Configuration Configuration::canonical(const GoodputSpec& spec) const {
@@ -98,9 +93,9 @@ std::string Configuration::text(const GoodputSpec& spec) const {
   constexpr const char* kNames[] = {"none", "compute", "port", "plane", "uplinks", "nic_rate", "stage_compute"};
   for (const DegradedPart& part : parts) {
     const FailureSource& source = spec.failures[part.source];
-    text += std::string("; ") + kNames[static_cast<int>(source.degradation)] + " x" + number(source.factor) + " of " +
-            std::to_string(std::max(source.per_server, source.parts)) + " at " + std::to_string(part.replica) + "." +
-            std::to_string(part.place) + "." + std::to_string(part.local);
+    text += std::string("; ") + kNames[static_cast<int>(source.degradation)] + " x" +
+            core::printed("%.17g", source.factor) + " of " + std::to_string(std::max(source.per_server, source.parts)) +
+            " at " + std::to_string(part.replica) + "." + std::to_string(part.place) + "." + std::to_string(part.local);
   }
   return text;
 }

@@ -23,19 +23,4 @@ double optimal_interval_s(double c_s, double m_s) {
   return (low + high) / 2.0;
 }
 
-double expected_segment_s(double m_s, double work_s, double c_s, double restart_s) {
-  return m_s * std::exp(restart_s / m_s) * std::expm1((work_s + c_s) / m_s);
-}
-
-double more_than_k_down(std::uint32_t n, std::uint32_t k, double p) {
-  if (k >= n || p <= 0.0) return 0.0;
-  // Terms of the binomial distribution by their logarithms, from k + 1 on.
-  double sum = 0.0;
-  for (std::uint32_t i = k + 1; i <= n; ++i) {
-    const double choose = std::lgamma(n + 1.0) - std::lgamma(i + 1.0) - std::lgamma(n - i + 1.0);
-    sum += std::exp(choose + i * std::log(p) + (n - i) * std::log1p(-p));
-  }
-  return sum;
-}
-
 }  // namespace photonrail::goodput

@@ -12,7 +12,7 @@ namespace photonrail::goodput {
 namespace {
 
 constexpr double kMaxSteps = 4e18;  // of a history: they are counted in 63 bits
-constexpr LongTime kNever = LongTime::of(Duration{1}).times(std::int64_t{1} << 62).times(1 << 20);  // 150,000 years
+constexpr LongTime kNever = LongTime(Duration{1}).times(std::int64_t{1} << 62).times(1 << 20);  // 150,000 years
 
 Duration healthy_step(StepTimes& steps) {
   const auto step = steps.of(Configuration{});
@@ -40,7 +40,7 @@ Process::Process(const ProcessParts& parts, std::uint64_t seed)
       pool_(parts.spec),
       ledger_(plan_of(parts.spec, healthy_step(parts.steps))),
       stages_(seed, "reliability.stages"),
-      healthy_(LongTime::of(healthy_step(parts.steps))),
+      healthy_(LongTime(healthy_step(parts.steps))),
       end_(LongTime::from_days(parts.spec.days)) {
   result_.seed = seed;
   result_.hash = core::kFnv1aStart;
@@ -144,8 +144,7 @@ void Process::push(LongTime at, Timed::Kind kind, const Failure& failure, std::s
 }
 
 void Process::record(LongTime at, std::uint64_t what, std::uint64_t a, std::uint64_t b) {
-  const std::string text =
-      at.picoseconds() + ":" + std::to_string(what) + ":" + std::to_string(a) + ":" + std::to_string(b);
+  const std::string text = at.digits() + ":" + std::to_string(what) + ":" + std::to_string(a) + ":" + std::to_string(b);
   result_.hash = core::fnv1a(text, result_.hash);
 }
 
@@ -349,12 +348,12 @@ bool Process::update_speed() {
   const Configuration now = configuration();
   const auto step = parts_.steps.of(now);
   if (!step) return false;
-  const LongTime whole = LongTime::of(*step);
+  const LongTime whole = LongTime(*step);
   if (end_.seconds() / whole.seconds() > kMaxSteps)
     throw ConfigError("reliability.days", "a history has more than 4e18 steps", "a longer step, or a shorter history");
   const std::uint32_t replicas = parts_.spec.job.replicas;
   const LongTime credit =
-      LongTime{healthy_.times(replicas - now.dropped)}.scaled(LongTime::of(Duration{1}), LongTime::of(Duration{replicas}));
+      LongTime{healthy_.times(replicas - now.dropped)}.scaled(LongTime(Duration{1}), LongTime(Duration{replicas}));
   const bool slow = now.dropped > 0 || !now.parts.empty();
   if (slow != now_.slow) {
     report_period();

@@ -18,7 +18,6 @@ class ServerPool {
   explicit ServerPool(const GoodputSpec& spec);
 
   [[nodiscard]] std::uint32_t place_of(std::uint32_t server) const { return place_of_[server]; }
-  [[nodiscard]] std::uint32_t server_at(std::uint32_t place) const { return server_at_[place]; }
   [[nodiscard]] std::uint32_t replica_of(std::uint32_t place) const { return place / servers_per_replica_; }
   [[nodiscard]] bool is_down(std::uint32_t server) const { return down_[server] != 0; }
   /// Whether the server is in a replica that takes part.

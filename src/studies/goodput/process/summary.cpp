@@ -1,4 +1,4 @@
-#include "photonrail/study/goodput/summary.hpp"
+#include "photonrail/study/goodput/history.hpp"
 
 #include "photonrail/error.hpp"
 

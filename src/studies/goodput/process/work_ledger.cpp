@@ -16,7 +16,6 @@ void WorkLedger::set_speed(const Speed& speed) {
 LongTime WorkLedger::advance(LongTime now, LongTime until, bool to_boundary) {
   bool begins_cycle = false;  // a checkpoint has just ended
   while (now < until) {
-    ++walked_;
     if (stalled_) {
       now = stall(now, until);
       begins_cycle = !stalled_;
@@ -58,7 +57,7 @@ LongTime WorkLedger::skip_cycles(LongTime now, LongTime until) {
   const LongTime work = speed_.step.times(steps);
   const LongTime length = work + plan_.stall;
   const LongTime credit = speed_.credit.times(steps);
-  std::int64_t cycles = (until - now - LongTime::of(Duration{1})).whole(length);
+  std::int64_t cycles = (until - now - LongTime(Duration{1})).whole(length);
   if (plan_.target > 0) cycles = std::min(cycles, (plan_.target - steps_ - 1) / steps);
   if (cycles <= 0) return now;
   now += length.times(cycles);

@@ -55,8 +55,6 @@ class WorkLedger {
   void close();
   [[nodiscard]] std::int64_t steps() const { return steps_; }
   [[nodiscard]] const TimeBooks& books() const { return books_; }  ///< complete after close()
-  /// Pieces of work that were walked one by one: it grows with the calls of advance(), not with the steps in them.
-  [[nodiscard]] std::uint64_t walked() const { return walked_; }
 
  private:
   struct Copy {
@@ -87,7 +85,6 @@ class WorkLedger {
   Mark durable_{};
   LongTime tentative_{};  // credit after durable_
   std::optional<Copy> copy_;
-  std::uint64_t walked_ = 0;
 };
 
 }  // namespace photonrail::goodput

@@ -49,7 +49,7 @@ void check_schedule(const std::vector<SliceJob>& jobs, const ScheduleSpec& spec)
 }
 
 Span exponential(RandomStream& random, double mean) {
-  const double drawn = -std::log1p(-random.uniform()) * mean;
+  const double drawn = random.exponential() * mean;
   return Span{std::llround(std::min(drawn, static_cast<double>(kLongestSpan.count())))};
 }
 

@@ -28,7 +28,7 @@ namespace {
 
 /// Exponential with the mean; at least `least`.
 Span draw_span(RandomStream& random, Span mean, Span least) {
-  const double drawn = -std::log1p(-random.uniform()) * static_cast<double>(mean.count());
+  const double drawn = random.exponential() * static_cast<double>(mean.count());
   return std::max(least, Span{std::llround(drawn)});
 }
 

@@ -1,15 +1,16 @@
-#include "rl/hit_share.hpp"
+// The share of tool calls that a cache answers, in closed form, which the tree of prefixes is tested against.
+#pragma once
 
 #include <cmath>
+#include <cstdint>
+#include <span>
 
 namespace photonrail::rl {
 
-namespace {
-
 /// Sums over the histories of `left` more calls: `weight` of them have the probability exp(log_p) so far, in which the
 /// calls before `choice` are placed.
-double found_calls(std::uint32_t rollouts, std::uint32_t left, std::size_t choice, std::span<const double> choices,
-                   double log_weight, double log_p) {
+inline double found_calls(std::uint32_t rollouts, std::uint32_t left, std::size_t choice, std::span<const double> choices,
+                          double log_weight, double log_p) {
   if (choice + 1 == choices.size()) {
     const double log_all = log_p + left * std::log(choices[choice]);
     const double p = std::exp(log_all);
@@ -26,9 +27,10 @@ double found_calls(std::uint32_t rollouts, std::uint32_t left, std::size_t choic
   return sum;
 }
 
-}  // namespace
-
-double expected_hit_share(std::uint32_t rollouts, std::uint32_t depth, std::span<const double> choices) {
+/// Of `rollouts` rollouts one after another, each of `depth` calls drawn alike and independently: a call of probability
+/// `choices[i]` each. The r-th rollout finds a history of probability p with 1 - (1 - p)^r. Histories with equal numbers of
+/// each call are equally likely and counted together. REQUIRES: choices add up to 1, all above 0.
+inline double expected_hit_share(std::uint32_t rollouts, std::uint32_t depth, std::span<const double> choices) {
   double sum = 0.0;
   for (std::uint32_t d = 1; d <= depth; ++d) sum += found_calls(rollouts, d, 0, choices, 0.0, 0.0);
   return sum / (static_cast<double>(rollouts) * depth);

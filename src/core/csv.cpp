@@ -1,17 +1,16 @@
-#include "studies/table.hpp"
+#include "core/csv.hpp"
 
-#include "report/csv.hpp"
-#include "report/text.hpp"
+#include "core/number_in.hpp"
 
-#include <algorithm>
+#include <utility>
 
-namespace photonrail::studies {
+namespace photonrail::core {
 
 namespace {
 
 bool is_number(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
-  return report::number_in(text).has_value();
+  return number_in<double>(text).has_value();
 }
 
 // A spreadsheet would evaluate a text that begins so; an apostrophe before it makes it a text.
@@ -31,28 +30,38 @@ std::string cell(std::string_view text) {
 
 }  // namespace
 
+std::vector<std::vector<std::string>> parse_csv(std::string_view text) {
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> row(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c != '"') {
+        row.back() += c;
+      } else if (i + 1 < text.size() && text[i + 1] == '"') {
+        row.back() += text[++i];
+      } else {
+        quoted = false;
+      }
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == ',') {
+      row.emplace_back();
+    } else if (c == '\n') {
+      rows.push_back(std::exchange(row, std::vector<std::string>(1)));
+    } else if (c != '\r') {
+      row.back() += c;
+    }
+  }
+  if (row.size() > 1 || !row.front().empty()) rows.push_back(std::move(row));
+  return rows;
+}
+
 std::string csv_line(const std::vector<std::string>& cells) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + cell(cells[i]);
   return line + "\n";
 }
 
-std::string text_table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], report::columns(row[i]));
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const bool right = &row != &rows.front() && is_number(row[i]);
-      text += (i == 0 ? "" : "  ") + (right ? report::pad_left(row[i], widths[i]) : report::pad_right(row[i], widths[i]));
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    text += '\n';
-  }
-  return text;
-}
-
-}  // namespace photonrail::studies
+}  // namespace photonrail::core

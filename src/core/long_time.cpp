@@ -1,18 +1,17 @@
-#include "photonrail/study/goodput/long_time.hpp"
-
+#include "photonrail/core/durations.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace photonrail::goodput {
+namespace photonrail {
 
 LongTime LongTime::from_seconds(double seconds) {
   PHOTONRAIL_CHECK(std::isfinite(seconds) && std::fabs(seconds) < 1e18);
   return LongTime(static_cast<Count>(std::nearbyint(seconds * 1e12)));
 }
 
-std::string LongTime::picoseconds() const {
+std::string LongTime::digits() const {
   const bool negative = ps_ < Count{0};
   Count left = negative ? Count{0} - ps_ : ps_;
   std::string digits;
@@ -37,4 +36,4 @@ LongTime LongTime::parse(const std::string& text) {
   return LongTime(begin == 1 ? Count{0} - value : value);
 }
 
-}  // namespace photonrail::goodput
+}  // namespace photonrail

@@ -1326,6 +1326,9 @@ class Pools(Section):
     #: Engines that step together, as long as the slowest of them (attention DP); experts are divided among them. whole,
     #: 1 to 65536. Default: 1.
     dp: Optional[int] = None
+    #: GPUs of the `tp` x `dp` that have experts of their own; those that are left divide each expert. whole, 1 to
+    #: 65536. Default: `dp`.
+    ep: Optional[int] = None
     #: Where KV goes with `preemption` `swap`, as traffic of the job that steps wait for. Default: to the host at
     #: `swap_gb_per_s`.
     offload: Optional["Offload"] = None
@@ -1362,6 +1365,9 @@ class Transfer(Section):
     when: Optional[str] = None
     #: Those of one engine at once, or one after another. `"fair"`, `"fifo"`. Default: `"fair"`.
     order: Optional[str] = None
+    #: When its circuits are asked for: when it goes, or, by controllers that provision, when prefill begins.
+    #: `"when_sent"`, `"at_prefill"`. Default: `"when_sent"`.
+    open: Optional[str] = None
     #: Which engine gives it. `"decode"`, `"prefill"`. Default: `"decode"`.
     first_token: Optional[str] = None
     more: Optional[Dict[str, Any]] = None
@@ -1857,6 +1863,18 @@ class Circuits(Section):
 
 
 @dataclasses.dataclass
+class Matrix(Section):
+    """The key `matrix` of Controller."""
+    #: Servers that send. Default: all.
+    from_: Optional[List[int]] = None
+    #: Servers that receive. Default: all.
+    to: Optional[List[int]] = None
+    #: A row for each server that sends: a number for each that receives. Default: all equal.
+    shares: Optional[List[List[float]]] = None
+    more: Optional[Dict[str, Any]] = None
+
+
+@dataclasses.dataclass
 class Controller(Section):
     """The key `controller` of Scenario."""
     #: `photonrail list controllers`; `electrical` is for electrical rails, the others are for optical ones. name.
@@ -1883,8 +1901,11 @@ class Controller(Section):
     restarts: Optional[List["Restarts"]] = None
     #: Ranks with a different shim. Default: none.
     shims: Optional[List["Shims"]] = None
-    #: *Only with `name` `static`.* The circuits that are lit.
+    #: *Only with `name` `static`.* The circuits that are lit. Default: required, without `matrix`.
     circuits: Optional[List["Circuits"]] = None
+    #: *Only with `name` `static`.* Circuits by shares of what servers send: each pair with a share gets one on every
+    #: rail, further ports go to the pairs with the largest share a circuit. Default: `circuits`.
+    matrix: Optional["Matrix"] = None
     #: *Only with `name` `opus` or `opus_artifact`.* when the ranks ask `"on_demand"`, `"provisioned"`.
     mode: Optional[str] = None
     #: *Only with `name` `opus` or `opus_artifact`.* the order of a rank's rail operations `"scheduled"`, `"free"`.

@@ -44,16 +44,6 @@ ClusterSpec part_of(ClusterSpec cluster, const std::vector<std::uint32_t>& serve
   return cluster;
 }
 
-std::vector<std::uint32_t> read_servers(const JsonReader& list, std::uint32_t count) {
-  std::vector<std::uint32_t> servers;
-  for (const JsonReader& server : list.elements()) {
-    servers.push_back(read_index(server, count));
-    if (std::count(servers.begin(), servers.end(), servers.back()) > 1) server.fail("the server is there twice");
-  }
-  if (servers.empty()) list.fail("names no server", "leave it out for all servers of the cluster");
-  return servers;
-}
-
 using fields::Field;
 using fields::Reading;
 using fields::Shape;
@@ -143,9 +133,15 @@ std::map<GpuId, std::size_t> jobs_of_gpus(const std::vector<JobSpec>& jobs, std:
   return job_of;
 }
 
+/// Where the circuits of a job are from.
+struct GivenCircuits {
+  bool shared;     ///< the controller of the whole cluster
+  bool by_matrix;  ///< of which they are made
+};
+
 // Of circuits that are given for the whole cluster each job has those whose ports are its own; of circuits that a job gives
 // itself all must be. A circuit with an end that no job has carries nothing, and is not lit.
-void deal_circuits(const std::vector<bool>& shares, std::uint32_t gpus_per_server, std::vector<JobSpec>& jobs) {
+void deal_circuits(const std::vector<GivenCircuits>& given, std::uint32_t gpus_per_server, std::vector<JobSpec>& jobs) {
   const std::map<GpuId, std::size_t> job_of = jobs_of_gpus(jobs, gpus_per_server);
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     const std::vector<StaticCircuit> all = std::move(jobs[j].controller.circuits);
@@ -154,15 +150,16 @@ void deal_circuits(const std::vector<bool>& shares, std::uint32_t gpus_per_serve
       const auto from = job_of.find(all[i].from);
       const auto to = job_of.find(all[i].to);
       if (from == job_of.end() || to == job_of.end()) continue;
-      if (from->second != to->second || (!shares[j] && from->second != j)) {
+      if (from->second != to->second || (!given[j].shared && from->second != j)) {
         const auto gpu = [&](GpuId id, std::size_t job) {
           return "GPU " + std::to_string(id.value) + " of " + jobs[job].name;
         };
         throw ConfigError(
-            (shares[j] ? "" : "/jobs/" + std::to_string(j)) + "/controller/circuits/" + std::to_string(i),
+            (given[j].shared ? "" : "/jobs/" + std::to_string(j)) + "/controller/" +
+                (given[j].by_matrix ? "matrix" : "circuits/" + std::to_string(i)),
             "joins " + gpu(all[i].from, from->second) + " to " + gpu(all[i].to, to->second) +
-                (shares[j] ? ": jobs have nothing to say to each other" : ": a job cannot have the ports of another"),
-            shares[j] ? "circuits between GPUs of one job" : "circuits between GPUs of " + jobs[j].name);
+                (given[j].shared ? ": jobs have nothing to say to each other" : ": a job cannot have the ports of another"),
+            given[j].shared ? "circuits between GPUs of one job" : "circuits between GPUs of " + jobs[j].name);
       }
       if (from->second == j) jobs[j].controller.circuits.push_back(all[i]);
     }
@@ -239,10 +236,20 @@ void infer_dimensions(const JobSections& sections, std::uint32_t gpus_per_server
 
 }  // namespace
 
+std::vector<std::uint32_t> read_servers(const JsonReader& list, std::uint32_t count) {
+  std::vector<std::uint32_t> servers;
+  for (const JsonReader& server : list.elements()) {
+    servers.push_back(read_index(server, count));
+    if (std::count(servers.begin(), servers.end(), servers.back()) > 1) server.fail("the server is there twice");
+  }
+  if (servers.empty()) list.fail("names no server", "leave it out for all servers of the cluster");
+  return servers;
+}
+
 void read_job(const JobSections& sections, const std::vector<std::uint32_t>& servers, const ReadContext& context,
               const ClusterSpec& cluster, JobSpec& into) {
   const auto& [directory, known, graphs] = context;
-  into.controller = read_controller(sections.controller, cluster.rail.kind, directory, known.controllers);
+  into.controller = read_controller(sections.controller, cluster, directory, known.controllers);
   if (sections.executor) into.executor = read_executor(*sections.executor);
   if (sections.collectives) into.collectives = read_collectives(*sections.collectives, directory, known.collectives);
   if (sections.stragglers) into.stragglers = read_stragglers(*sections.stragglers, directory);
@@ -270,13 +277,16 @@ constexpr Section kJobSection{kJobFields, nullptr, kJobAliases};
 std::vector<JobSpec> read_jobs(const JsonReader& list, const JobSections& defaults, const ReadContext& context,
                                const Scenario& shared) {
   std::vector<JobSpec> jobs;
-  std::vector<bool> shares;  // by job: whether its controller is that of the whole cluster
+  std::vector<GivenCircuits> given;  // by job
   const std::vector<JsonReader> entries = list.elements();
   for (std::size_t i = 0; i < entries.size(); ++i) {
     jobs.push_back(read_one_job(entries[i], defaults, context, shared, i));
-    shares.push_back(!JsonReader(entries[i]).optional("controller"));
+    std::optional<JsonReader> controller = JsonReader(entries[i]).optional("controller");
+    const bool shared_one = !controller;
+    if (shared_one) controller = defaults.controller;
+    given.push_back({shared_one, controller && controller->optional("matrix")});
   }
-  deal_circuits(shares, shared.cluster.gpus_per_server, jobs);
+  deal_circuits(given, shared.cluster.gpus_per_server, jobs);
   return jobs;
 }
 

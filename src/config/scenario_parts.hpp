@@ -42,7 +42,7 @@ void apply_overrides(Json& root, std::span<const Override> overrides);
 void read_scale_up(JsonReader section, ScaleUpSpec& spec);
 [[nodiscard]] RailSpec read_rail(JsonReader rail, const std::filesystem::path& directory);
 /// `section` absent: electrical, where the rails are.
-[[nodiscard]] ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails,
+[[nodiscard]] ControllerSpec read_controller(std::optional<JsonReader> section, const ClusterSpec& cluster,
                                              const std::filesystem::path& directory, const ControllerRegistry& known);
 /// The keys of "controller" that every controller of optical rails has. The caller calls finish().
 void read_control_plane(JsonReader& controller, const std::filesystem::path& directory, const ControllerFactory& policy,
@@ -59,6 +59,8 @@ void read_control_plane(JsonReader& controller, const std::filesystem::path& dir
 [[nodiscard]] RunSpec read_run(JsonReader section);
 /// The accuracy of the network.
 void read_network(JsonReader section, RunSpec& into);
+/// A list of servers of a cluster that has `count` of them, each once.
+[[nodiscard]] std::vector<std::uint32_t> read_servers(const JsonReader& list, std::uint32_t count);
 /// The "server_faults" section: servers that stop with all their GPUs and NICs.
 struct ServerFault {
   std::uint32_t server = 0;

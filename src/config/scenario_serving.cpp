@@ -95,6 +95,11 @@ constexpr Field kPoolFields[] = {
                                    "Engines that step together, as long as the slowest of them (attention DP); experts "
                                    "are divided among them.")
         .or_else("1"),
+    fields::count<&ServedPool::ep>(
+        "ep", 1, 65536,
+        "GPUs of the `tp` x `dp` that have experts of their own; those that are left divide each "
+        "expert.")
+        .or_else("`dp`"),
     fields::part<kOffload, &ServedPool::offload>("offload",
                                                  "Where KV goes with `preemption` `swap`, as traffic of the job that steps "
                                                  "wait for.")
@@ -134,6 +139,7 @@ constexpr Word<TransferSpec::When> kWhens[] = {{"at_end", TransferSpec::When::kA
                                                {"layer_by_layer", TransferSpec::When::kLayerByLayer}};
 constexpr Word<TransferSpec::Order> kTransferOrders[] = {{"fair", TransferSpec::Order::kFair},
                                                          {"fifo", TransferSpec::Order::kFifo}};
+constexpr Word<bool> kOpenings[] = {{"when_sent", false}, {"at_prefill", true}};
 constexpr Word<bool> kFirstTokens[] = {{"decode", false}, {"prefill", true}};
 constexpr Field kTransferFields[] = {
     fields::word<kWhens, &TransferSpec::when>("when",
@@ -142,6 +148,9 @@ constexpr Field kTransferFields[] = {
         .or_else("`\"at_end\"`"),
     fields::word<kTransferOrders, &TransferSpec::order>("order", "Those of one engine at once, or one after another.")
         .or_else("`\"fair\"`"),
+    fields::word<kOpenings, &TransferSpec::open_at_prefill>(
+        "open", "When its circuits are asked for: when it goes, or, by controllers that provision, when prefill begins.")
+        .or_else("`\"when_sent\"`"),
     fields::word<kFirstTokens, &TransferSpec::first_token_at_prefill>("first_token", "Which engine gives it.")
         .or_else("`\"decode\"`"),
 };
@@ -337,13 +346,25 @@ void deal_engines(const ServedPool& pool, const ClusterSpec& cluster, PoolSpec& 
   }
 }
 
+void check_experts(const JsonReader& section, const ServedPool& pool, const serving::ServedModel& served) {
+  const std::string ep = "pool \"" + pool.name + "\": ep " + std::to_string(served.ep);
+  const std::uint32_t gpus = served.tp * served.dp;
+  if (pool.ep > 0 && !served.model.moe) section.fail(ep + " has no effect: the model has no experts", "remove it");
+  if (gpus % served.ep != 0)
+    section.fail(ep + " does not divide the " + core::counted(gpus, "GPU") + " of tp x dp", "a divisor of them");
+  if (served.model.moe && served.ep > served.model.moe->experts)
+    section.fail(ep + " is more than the " + std::to_string(served.model.moe->experts) + " experts", "at most so many");
+}
+
 void add_pool(const JsonReader& section, const ServedPool& pool, const ServingFile& file, const ServingContext& context,
               ServingSpec& spec) {
   const ClusterSpec& cluster = context.cluster;
   serving::ServedModel served = file.served;
   served.tp = pool.tp;
   served.stages = pool.pp;
-  served.expert_groups = pool.dp;
+  served.dp = pool.dp;
+  served.ep = pool.ep > 0 ? pool.ep : pool.dp;
+  check_experts(section, pool, served);
   PoolSpec made;
   made.name = pool.name;
   made.role = pool.role;
@@ -376,82 +397,6 @@ void add_pool(const JsonReader& section, const ServedPool& pool, const ServingFi
   spec.pools.push_back(std::move(made));
 }
 
-// Keys of a trace are those of its own blocks, which the engine's must divide.
-void check_hashes(const JsonReader& section, const ServingSpec& spec) {
-  if (!spec.requests.trace) return;
-  const serving::Trace& trace = *spec.requests.trace;
-  const bool has = std::any_of(trace.rows.begin(), trace.rows.end(), [](const auto& row) { return !row.hashes.empty(); });
-  for (const PoolSpec& pool : spec.pools) {
-    if (has && trace.hash_tokens % pool.engine.block_tokens != 0) {
-      section.fail("block_tokens " + std::to_string(pool.engine.block_tokens) + " does not divide the " +
-                       std::to_string(trace.hash_tokens) + " tokens of the trace's hashes",
-                   "16, 64 or 512");
-    }
-  }
-}
-
-// Settings without an effect.
-void check_effects(const JsonReader& section, const ServingFile& file) {
-  const auto& pools = file.spec.pools;
-  const auto any = [&](auto&& has) { return std::any_of(pools.begin(), pools.end(), has); };
-  if (file.flows && !any([](const PoolSpec& pool) { return pool.flows.any(); }))
-    section.fail_at("collectives", "has no traffic to show", "engines of one GPU have no collectives: raise \"tp\"");
-  const auto& classes = file.spec.requests.classes;
-  const bool ranked = std::any_of(classes.begin(), classes.end(), [](const auto& of) { return of.priority != 0; });
-  if (ranked && !any([](const PoolSpec& pool) { return pool.engine.order == serving::QueueOrder::kPriority; }))
-    section.fail_at("requests", "has classes with priorities, and no engine orders by them",
-                    "set \"order\" of the engine to \"priority\"");
-  if (any([](const PoolSpec& pool) { return pool.scaling && pool.scaling->least == pool.engines.size(); }))
-    section.fail_at("pools", "has a pool whose engines are all there always", "lower \"least\" of its \"scaling\"");
-}
-
-// Tokens of KV that the largest engine of a role holds.
-std::uint64_t most_tokens(const ServingSpec& spec, bool of_prompts) {
-  std::uint64_t most = 0;
-  for (const PoolSpec& pool : spec.pools) {
-    if (pool.role == (of_prompts ? serving::PoolRole::kDecode : serving::PoolRole::kPrefill)) continue;
-    most = std::max(most, pool.engine.blocks * pool.engine.block_tokens);
-  }
-  return most;
-}
-
-// Single requests that never fit are refused in the run: here none ever could be served.
-void check_fits(const JsonReader& section, const ServingSpec& spec) {
-  const serving::RequestSpec& requests = spec.requests;
-  const std::uint64_t room[] = {most_tokens(spec, true), most_tokens(spec, false)};
-  const auto fits = [&](std::uint64_t prompt, std::uint64_t output) {
-    return prompt <= room[0] && prompt + output - 1 <= room[1];
-  };
-  const std::string engines = "the largest engines hold " + std::to_string(std::min(room[0], room[1])) + " tokens of KV";
-  const char* const remedy = "give engines more memory: \"blocks\", \"tp\" or another GPU; or shorter requests";
-  JsonReader reader = section;
-  const JsonReader at = *reader.optional("requests");
-  if (requests.trace) {
-    const auto& rows = requests.trace->rows;
-    if (rows.empty() ||
-        std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return fits(row.prompt, row.output); }))
-      return;
-    at.fail_at("trace", "has no request that could ever be served: " + engines, remedy);
-  }
-  const std::uint64_t prompt = requests.input.least();
-  const std::uint64_t output = requests.output.least();
-  if (fits(prompt, output)) return;
-  at.fail_at(fits(prompt, 1) ? "output" : "input",
-             "no request could ever be served: each has at least " + std::to_string(prompt + output - 1) + " tokens, and " +
-                 engines,
-             remedy);
-}
-
-void check_search(const JsonReader& section, const ServingSpec& spec) {
-  if (!spec.find_rate) return;
-  const auto& classes = spec.requests.classes;
-  const bool own = std::any_of(classes.begin(), classes.end(), [](const auto& of) { return of.ttft || of.tpot; });
-  if (!spec.slo || (!spec.slo->ttft && !spec.slo->tpot && !own))
-    section.fail_at("find_rate", "needs limits to keep", "give \"slo\" a \"ttft_ms\" or a \"tpot_ms\"");
-  if (spec.requests.arrivals_per_s() <= 0.0)
-    section.fail_at("find_rate", "has no rate to change", "give \"requests\" \"arrivals\", or a trace of some time");
-}
-
 }  // namespace
 
 Workload read_serving(const JsonReader& section, const std::filesystem::path& directory, const ClusterSpec& cluster,
@@ -479,10 +424,7 @@ Workload read_serving(const JsonReader& section, const std::filesystem::path& di
   deal_servers(section, cluster, file.flows, file.pools);
   check_roles(section, file.pools);
   for (const ServedPool& pool : file.pools) add_pool(section, pool, file, context, file.spec);
-  check_hashes(section, file.spec);
-  check_fits(section, file.spec);
-  check_search(section, file.spec);
-  check_effects(section, file);
+  check_served(section, file);
   reader.finish();
   Workload work;
   work.graph = idle_graph(cluster.gpus());

@@ -43,6 +43,7 @@ struct ServedPool {
   std::uint32_t tp = 1;
   std::uint32_t pp = 1;
   std::uint32_t dp = 1;
+  std::uint32_t ep = 0;  ///< 0: as `dp`
   std::optional<serving::ScalingSpec> scaling{};
   std::optional<ServedOffload> offload{};
   ServedEngine engine{};
@@ -56,5 +57,8 @@ struct ServingFile {
   std::vector<ServedPool> pools;
   bool flows = false;  ///< collectives of a step are traffic
 };
+
+/// Throws ConfigError for settings without an effect, and where no request could ever be served.
+void check_served(const JsonReader& section, const ServingFile& file);
 
 }  // namespace photonrail::config

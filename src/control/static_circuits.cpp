@@ -1,4 +1,4 @@
-// The circuits that the scenario gives, lit once and kept. What they do not join waits for ever, or is forwarded.
+// The circuits that the scenario gives, or those of its matrix of shares (matrix_circuits.hpp), lit once and kept. What they do not join waits for ever, or is forwarded.
 #include "control/builtin.hpp"
 
 namespace photonrail::control {
@@ -35,7 +35,7 @@ std::unique_ptr<Controller> make_static_circuits(const ControllerSpec& spec, Rai
 
 ControllerFactory static_factory() {
   return {.name = "static",
-          .summary = "circuits given by the scenario, lit once",
+          .summary = "circuits given by the scenario, or ports split by a matrix of shares, lit once",
           .make = make_static_circuits,
           .takes_circuits = true};
 }

@@ -205,9 +205,11 @@ void add_details(const Json& root, const std::string& name, const std::filesyste
   add_of(root, name, folder / "requests.csv", details);
   const Json* const jobs = root.find("jobs");
   if (jobs == nullptr || !jobs->is_array()) return;
+  std::size_t number = 0;
   for (const Json& job : jobs->elements()) {
     const Json* const own = job.find("name");
-    add_of(job, name + ", " + (own != nullptr && own->is_string() ? own->string() : "job"), {}, details);
+    const std::string requests = "requests-" + std::to_string(number++) + ".csv";
+    add_of(job, name + ", " + (own != nullptr && own->is_string() ? own->string() : "job"), folder / requests, details);
   }
 }
 

@@ -33,7 +33,8 @@ void check_policy(const Scenario& scenario, const WorkloadAgent& agent, const Re
   const PolicyNeeds needs = factory.needs_of(controller).with_ports(scenario.cluster.nic.ports);
   if (needs.ranks.announces_any() && !agent.announces()) {
     refuse("announces what comes next of a known schedule",
-           "set its mode to on_demand or provisioned to false, and no shim's");
+           "set its mode to on_demand or provisioned to false, and no shim's; or, of served requests, "
+           "\"open\" of \"transfer\" to \"at_prefill\"");
   }
   if (needs.view.has_any({ViewPart::kSchedule, ViewPart::kDueTimes})) {
     refuse("needs a known schedule",

@@ -5,6 +5,7 @@
 #include "photonrail/core/work.hpp"
 #include "photonrail/simulate.hpp"
 #include "run/expected_time.hpp"
+#include "run/served_workload.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -184,6 +185,20 @@ Found refit_not_provisioned(const Scenario& scenario, const RunResult& result, c
               static_cast<double>(known)};
 }
 
+// Circuits that are announced when prefill begins are made then by a policy that provisions.
+Found opened_without_effect(const Scenario& scenario, const RunResult&, const Registries& registries) {
+  const run::ServedWorkload* const served = run::ServedWorkload::of(scenario);
+  if (served == nullptr || !served->spec().transfer.open_at_prefill) return {};
+  const ControllerFactory policy = registries.controllers.find(scenario.controller.name);
+  const bool optical = scenario.cluster.rail.kind == RailKind::kOptical;
+  if (optical && !policy.bound && policy.needs_of(policy.complete(scenario.controller)).ranks.announces_any()) return {};
+  return Note{"opened-circuits", "/workload/serving/transfer/open",
+              std::string("\"at_prefill\" opens no circuit: ") +
+                  (optical ? "the controller does not provision (opus and phases can)." : "electrical rails have none.") +
+                  " Engines that decode are chosen when prefill begins all the same.",
+              0.0};
+}
+
 Found hidden_switching(const Scenario& scenario, const RunResult& result) {
   const ReconfigurationSummary& summary = result.reconfigurations;
   if (scenario.cluster.rail.kind != RailKind::kOptical || !scenario.jobs.empty()) return {};
@@ -287,7 +302,9 @@ void add_notes(const Scenario& scenario, const Registries& registries, RunResult
   for (const auto find : kNotes) {
     if (Found note = find(scenario, result)) result.notes.push_back(*std::move(note));
   }
-  if (Found note = refit_not_provisioned(scenario, result, registries)) result.notes.push_back(*std::move(note));
+  for (const auto find : {&refit_not_provisioned, &opened_without_effect}) {
+    if (Found note = find(scenario, result, registries)) result.notes.push_back(*std::move(note));
+  }
 }
 
 void add_forecast(const Scenario& scenario, const Registries& registries, RunResult& result) {

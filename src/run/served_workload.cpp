@@ -47,6 +47,12 @@ class ReportedAgent final : public serving::ServingAgent {
 
 }  // namespace
 
+std::optional<std::pair<std::uint64_t, std::uint64_t>> requests_done(const WorkloadAgent* agent) {
+  const auto* const served = dynamic_cast<const ReportedAgent*>(agent);
+  if (served == nullptr) return std::nullopt;
+  return std::pair(served->ended(), served->requests());
+}
+
 std::unique_ptr<WorkloadAgent> ServedWorkload::make(const Scenario& /*scenario*/, std::uint64_t seed) const {
   serving::ServingSpec spec = spec_;
   spec.seed = seed;

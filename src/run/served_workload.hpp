@@ -4,6 +4,7 @@
 #include "photonrail/workload/agent.hpp"
 #include "serving/fleet/pools.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,5 +36,8 @@ class ServedWorkload final : public Workload {
  private:
   serving::ServingSpec spec_;
 };
+
+/// Requests that have ended, and those of the run, where the agent serves some: how far the run is.
+[[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> requests_done(const WorkloadAgent* agent);
 
 }  // namespace photonrail::run

@@ -4,6 +4,7 @@
 #include "photonrail/error.hpp"
 #include "run/cost_model.hpp"
 #include "run/critical_path.hpp"
+#include "run/served_workload.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -171,7 +172,8 @@ void Simulation::run() {
   do {
     while (!ambiguity_.found() && engine().run(setup_.give_up ? kEventsOfRehearsal : kEventsBetweenProgress) > 0) {
       if (setup_.give_up && (executor_.is_late() || (!finished() && engine().now() > *setup_.give_up))) throw GaveUp{};
-      watchers_.all.notify([this](Observer& o) { o.progress(tasks_done(), tasks(), engine().now()); });
+      const auto [done, of] = requests_done(setup_.agent).value_or(std::pair(tasks_done(), tasks()));
+      watchers_.all.notify([&](Observer& o) { o.progress(done, of, engine().now()); });
     }
   } while (!ambiguity_.found() && !finished() && stand_still());
   if (!ambiguity_.found() && !finished()) throw DeadlockError(stuck());

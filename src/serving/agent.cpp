@@ -51,6 +51,7 @@ void ServingAgent::timer(std::uint64_t token, WorkSink& sink) {
       break;
     case ServingTimer::kHorizon:
       progress_.over = true;
+      handover_.enter_announced(sink);
       break;
     case ServingTimer::kFailure:
       fleet_.fail(of);
@@ -158,7 +159,7 @@ bool ServingAgent::sheds(const Offer& offer, const EngineRun& engine) const {
 // Its engine failed: prompt and tokens that it has got are computed anew.
 void ServingAgent::begin_again(std::uint32_t number) {
   LiveRequest& live = state_.requests[number];
-  live.placed = live.routed = live.reserved = live.computed = live.active = live.delivered = false;
+  live.placed = live.routed = live.inbound = live.reserved = live.computed = live.active = live.delivered = false;
   live.transfer = {};
   ServedRequest& times = live.times;
   ++times.restarts;
@@ -209,7 +210,9 @@ void ServingAgent::begin_step(std::uint32_t number, WorkSink& sink) {
     if (!time) continue;
     step = &engine.scheduler().step();
     longest = std::max(longest, *time);
-    if (engine.pool().role == PoolRole::kPrefill) handover_.prompts_end(engine);
+    if (engine.pool().role != PoolRole::kPrefill) continue;
+    handover_.prompts_begin(engine, sink);
+    handover_.prompts_end(engine);
   }
   if (step == nullptr) return;
   const ServingLaunch kind = step->prefills == 0  ? ServingLaunch::kDecodeStep

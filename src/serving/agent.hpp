@@ -22,7 +22,11 @@ class ServingAgent : public WorkloadAgent {
   [[nodiscard]] bool finished() const final;
   [[nodiscard]] std::vector<std::string> waiting() const final;
   [[nodiscard]] std::vector<std::string> kinds() const final;
+  [[nodiscard]] bool announces() const final { return spec_.apart() && spec_.transfer.open_at_prefill; }
 
+  /// Requests that finished or were refused, of so many.
+  [[nodiscard]] std::uint64_t ended() const { return state_.metrics.ended(); }
+  [[nodiscard]] std::uint64_t requests() const { return source_.requests(); }
   /// What the run gave, after it.
   [[nodiscard]] ServingResult result() const;
 

@@ -89,12 +89,79 @@ TEST(ServingCircuits, OfAStaticSplitEveryTransferIsThatOfTheRecursion) {
     ServingSpec spec = one_to_eight(per_s, 1'000);
     spec.transfer.order = TransferSpec::Order::kFair;  // those to one engine follow each other all the same
     std::vector<Time> free(1 + kDestinations);
-    for (const ServedRequest& r : in_order(over_split(spec))) {
+    for (const ServedRequest& r : in_order(over_split(spec, std::vector<double>(kDestinations, 1.0)))) {
       Time& there = free[r.decode_engine];
       there = std::max(r.sent, there) + kWire * kDestinations;
       ASSERT_EQ(r.delivered, there) << "request " << r.number << " at " << per_s << "/s";
     }
   }
+}
+
+// Of eight ports in shares of 5 to 3 one engine has five and another three: its KV takes 8/5 or 8/3 of the time.
+TEST(ServingCircuits, OfASplitByUnequalSharesEveryTransferHasItsPorts) {
+  ServingSpec spec = one_to_eight(100.0, 300);
+  spec.pools[1].engines.resize(2);
+  spec.transfer.order = TransferSpec::Order::kFair;
+  std::vector<Time> free(3);
+  for (const ServedRequest& r : in_order(over_split(spec, {5.0, 3.0}))) {
+    Time& there = free[r.decode_engine];
+    const double wire = kTransferMs * 8.0 / (r.decode_engine == 1 ? 5.0 : 3.0);
+    there = std::max(r.sent, there) + delay_of(wire);
+    ASSERT_NEAR(to_seconds(r.delivered.since_start()), to_seconds(there.since_start()), 1e-9) << "request " << r.number;
+    there = r.delivered;
+  }
+}
+
+// A prompt of 4 ms a step is announced when its prefill begins. Its circuit begins to switch then, or when the KV before it
+// has gone, and its KV leaves when both are there: a delay of up to 4 ms costs a request nothing that finds the port free.
+TEST(ServingCircuits, OpenedWhenPrefillStartsADelayBelowThePrefillIsHidden) {
+  constexpr Duration kPrefill{4'000'000'000};
+  for (const double per_s : kRates) {
+    for (const double delay_ms : {0.1, 1.0, 3.9, 4.0, 5.0, 15.0}) {
+      SCOPED_TRACE(std::to_string(per_s) + "/s, " + std::to_string(delay_ms) + " ms");
+      ServingSpec spec = one_to_eight(per_s, 300);
+      spec.transfer.open_at_prefill = true;
+      spec.pools[0].engine.token_budget = 1;  // one prompt a step
+      spec.pools[0].times = std::make_shared<LinearStepTime>(LinearLaw{kPrefill, {}, {}, {}});
+      Time free{};
+      std::uint32_t lit = 0;
+      Duration waits{};
+      for (const ServedRequest& r : in_order(over_rail(spec, "opus", delay_of(delay_ms), true))) {
+        ASSERT_EQ(r.prefilled, r.scheduled + kPrefill);
+        const Duration delay = r.decode_engine != lit ? delay_of(delay_ms) : Duration{};
+        const Time opened = std::max(free, r.scheduled) + delay;
+        if (free <= r.scheduled && delay <= kPrefill) {
+          ASSERT_LE(opened, r.prefilled);
+        }
+        waits += std::max(Duration{}, opened - std::max(free, r.prefilled));
+        free = std::max(opened, r.prefilled) + kWire;
+        lit = r.decode_engine;
+        ASSERT_EQ(r.delivered, free) << "request " << r.number;
+      }
+      // A port that sends for 3.36 of 4 ms has 0.64 ms left for a switch, however busy it is.
+      if (delay_ms < 4.0 - kTransferMs) {
+        EXPECT_EQ(waits, Duration{});
+      }
+      if (delay_ms > 4.0) {
+        EXPECT_GT(waits, Duration{});
+      }
+    }
+  }
+}
+
+// One request, prefill of 4 ms, a delay of 3 ms: on demand its KV waits 3 ms, opened when prefill starts not at all; of a
+// delay of 6 ms it waits for the 2 ms that prefill does not hide.
+TEST(ServingCircuits, TheCircuitWaitOfOneRequestIsTheDelayLessItsPrefill) {
+  const auto wait = [](double delay_ms, bool opened) {
+    ServingSpec spec = one_to_eight(1.0, 1);
+    spec.transfer.open_at_prefill = opened;
+    spec.pools[0].times = std::make_shared<LinearStepTime>(LinearLaw{Duration{4'000'000'000}, {}, {}, {}});
+    const ServingResult result = over_rail(spec, "opus", delay_of(delay_ms), opened);
+    return result.parts[static_cast<int>(TtftPart::kCircuitWait)].mean;
+  };
+  EXPECT_EQ(wait(3.0, false), delay_of(3.0));
+  EXPECT_EQ(wait(3.0, true), Duration{});
+  EXPECT_EQ(wait(6.0, true), delay_of(2.0));
 }
 
 // Circuits in turn: the port stays until nothing waits for its destination, and goes on to the next one that has some.

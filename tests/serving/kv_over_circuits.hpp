@@ -1,11 +1,13 @@
 // KV from one prefill engine to eight decode engines over a rail: what several tests run.
 #pragma once
 
+#include "control/matrix_circuits.hpp"
 #include "photonrail/testing/tiny_job.hpp"
 #include "serving/agent.hpp"
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace photonrail::test {
 
@@ -41,9 +43,11 @@ inline serving::ServingSpec one_to_eight(double per_s, std::uint64_t transfers) 
   return spec;
 }
 
-inline ServingResult over_rail(const serving::ServingSpec& spec, const std::string& controller, Duration delay) {
+inline ServingResult over_rail(const serving::ServingSpec& spec, const std::string& controller, Duration delay,
+                               bool provisioned = false) {
   testing::TinyJob job(1 + kDestinations);
   if (!controller.empty()) job.optical(delay, controller);
+  if (provisioned) job.scenario.controller.parameters.set("mode", "provisioned");
   job.build();
   job.scenario.graph = idle_graph(1 + kDestinations);
   serving::ServingAgent agent(spec);
@@ -51,14 +55,18 @@ inline ServingResult over_rail(const serving::ServingSpec& spec, const std::stri
   return agent.result();
 }
 
-/// The port of the prefill engine is eight ports, each a circuit to one of the others.
-inline ServingResult over_split(const serving::ServingSpec& spec) {
+/// The port of the prefill engine is eight ports, split among the others by `shares`.
+inline ServingResult over_split(const serving::ServingSpec& spec, const std::vector<double>& shares) {
   testing::TinyJob job(1 + kDestinations);
   job.optical({}, "static");
   job.scenario.cluster.nic.ports = kDestinations;
   job.scenario.cluster.nic.per_port = {50e9 / kDestinations};
-  for (std::uint32_t i = 0; i < kDestinations; ++i) {
-    job.scenario.controller.circuits.push_back({GpuId{0U}, GpuId{i + 1}, i, 0});
+  control::ShareMatrix matrix{{0}, {}, {shares}};
+  for (std::uint32_t i = 1; i <= shares.size(); ++i) matrix.to.push_back(i);
+  for (const Circuit circuit : control::circuits_by_shares(matrix, {1 + kDestinations, kDestinations}).connect) {
+    job.scenario.controller.circuits.push_back({GpuId{circuit.from.value / kDestinations},
+                                                GpuId{circuit.to.value / kDestinations}, circuit.from.value % kDestinations,
+                                                circuit.to.value % kDestinations});
   }
   job.build();
   job.scenario.graph = idle_graph(1 + kDestinations);

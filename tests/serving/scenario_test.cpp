@@ -246,7 +246,55 @@ TEST(ServingScenario, AnEngineWithMuchMemoryTakesNone) {
   EXPECT_LT(result.engine.peak_rss_mb, 1000.0);
 }
 
+// KV that is announced when prefill begins, by engines on both sides that fail, and up to a horizon: nothing is lost, no
+// launch stays open, and every byte that goes arrives.
+TEST(ServingScenario, WhatIsAnnouncedOutlivesFailuresAndHorizons) {
+  for (const char* const controller : {R"({"name": "opus", "mode": "provisioned"})", R"({"name": "phases"})"}) {
+    for (const char* const when : {"at_end", "layer_by_layer"}) {
+      for (const bool ends_early : {false, true}) {
+        const std::string serving =
+            R"("model": "llama3_8b", "requests": {"concurrency": 12, "input": 900, "output": 30, "count": 200},
+               "engine": {"token_budget": 400, "max_sequences": 8}, )" +
+            kLaw + R"(, "pools": [{"role": "prefill", "servers": [0, 1], "tp": 2}, {"role": "decode", "tp": 2}],
+               "transfer": {"open": "at_prefill", "order": "fifo", "when": ")" +
+            when + R"("})" + (ends_early ? R"(, "horizon_ms": 333)" : "");
+        const std::string text =
+            R"({"schema": "photonrail.scenario/1", "cluster": {"servers": 4, "gpus_per_server": 2, "gpu": "h100",
+                "scale_up": {"gb_per_s": 450}, "nic": {"port_gb_per_s": 50},
+                "rail": {"kind": "optical", "switch": {"reconfiguration_ms": 2}}}, "controller": )" +
+            std::string(controller) +
+            R"(, "server_faults": [{"server": 1, "at_ms": 100, "lasts_ms": 150, "detection_ms": 20},
+                                   {"server": 2, "at_ms": 200, "lasts_ms": 300, "detection_ms": 10}],
+                "workload": {"serving": {)" +
+            serving + "}}}";
+        SCOPED_TRACE(text);
+        const RunResult result = simulate(parse_scenario(text, "."));
+        const ServingResult& served = *result.serving;
+        EXPECT_EQ(served.offered, served.finished + served.refused + served.unfinished);
+        EXPECT_EQ(served.unfinished > 0, ends_early);
+        EXPECT_GT(served.restarts, 0U);
+        EXPECT_EQ(result.launches[3].bytes.count, static_cast<std::int64_t>(served.transfer_bytes));
+        EXPECT_TRUE(std::ranges::none_of(result.notes, [](const Note& note) { return note.id == "opened-circuits"; }));
+      }
+    }
+  }
+}
+
+// Where no controller provisions, that KV is announced changes nothing but when its engine is chosen, and the run says so.
+TEST(ServingScenario, AnOpeningThatNoControllerHearsIsSaid) {
+  const std::string pools = R"(, "pools": [{"role": "prefill", "servers": [0], "tp": 2}, {"role": "decode", "tp": 2}])";
+  const RunResult result = simulate(
+      parse_scenario(scenario_with(kRequests + ", " + kLaw + pools + R"(, "transfer": {"open": "at_prefill"})"), "."));
+  EXPECT_TRUE(std::ranges::any_of(result.notes, [](const Note& note) { return note.id == "opened-circuits"; }));
+  EXPECT_EQ(result.serving->transfers, 40U);
+}
+
 TEST(ServingScenario, SaysWhatIsWrong) {
+  const std::string experts = R"("model": "qwen3_30b_a3b", )";
+  EXPECT_THAT(refusal(kRequests + R"(, "pools": [{"tp": 2, "ep": 2}])"), HasSubstr("ep 2 has no effect: the model has no"));
+  EXPECT_THAT(refusal(kRequests + R"(, "pools": [{"tp": 2, "ep": 4}])", "3", experts),
+              HasSubstr("does not divide the 2 GPUs"));
+  EXPECT_EQ(refusal(kRequests + R"(, "pools": [{"tp": 2, "dp": 3, "ep": 6}])", "3", experts), "accepted");
   EXPECT_THAT(refusal(kLaw), HasSubstr("/workload/serving"));
   EXPECT_THAT(refusal(R"("requests": {"input": 5, "output": 5})"), HasSubstr("\"concurrency\" or \"trace\""));
   EXPECT_THAT(refusal(kRequests + R"(, "pools": [])"), HasSubstr("/workload/serving/pools: names no pool"));

@@ -57,6 +57,24 @@ Json draw_circuits(Dice& dice, const Extent& extent) {
   return circuits;
 }
 
+// Some servers send to all, or all to all, in shares; more than the ports of a rail are for, now and then.
+Json draw_matrix(Dice& dice, const Extent& extent) {
+  Json matrix{{"from", Json::array()}, {"to", Json::array()}};
+  const std::uint32_t senders = dice.from_to(1, extent.servers);
+  for (std::uint32_t server = 0; server < extent.servers; ++server) {
+    if (server < senders) matrix["from"].push_back(server);
+    if (dice.one_in(2) || server == extent.servers - 1) matrix["to"].push_back(server);
+  }
+  if (dice.one_in(3)) return matrix;
+  for (std::uint32_t row = 0; row < senders; ++row) {
+    Json shares = Json::array();
+    for (std::size_t column = 0; column < matrix["to"].size(); ++column)
+      shares.push_back(dice.pick<double>({0, 0, 0.5, 1, 7}));
+    matrix["shares"].push_back(std::move(shares));
+  }
+  return matrix;
+}
+
 void draw_messages(Dice& dice, const Extent& extent, Json& controller) {
   if (dice.one_in(3)) controller["request_us"] = draw_us(dice);
   if (dice.one_in(3)) controller["service_us"] = draw_us(dice);
@@ -101,7 +119,11 @@ Json draw_controller(Dice& dice, const Extent& extent) {
     if (dice.one_in(3)) controller["order"] = "free";
     if (name == "opus" && dice.one_in(8)) controller["rehearse"] = true;
   }
-  if (name == "static") controller["circuits"] = draw_circuits(dice, extent);
+  if (name == "static" && dice.one_in(4)) {
+    controller["matrix"] = draw_matrix(dice, extent);
+  } else if (name == "static") {
+    controller["circuits"] = draw_circuits(dice, extent);
+  }
   if (name != "opus") draw_parameters(dice, registry.find(name), controller);
   if (name == "coalesce" && dice.one_in(2))
     controller["rehearse"] = false;  // what locks up is not seen where others are tried

@@ -262,7 +262,8 @@ void draw_bypass(Dice& dice, Json& scenario) {
   Json& cluster = scenario["cluster"];
   if (!cluster.contains("/scale_up/ring"_json_pointer) || scenario.contains("jobs")) return;
   if (cluster["scale_up"]["ring"].value("reach", 1U) < 2 || cluster["gpus_per_server"] < 2 || !dice.one_in(2)) return;
-  if (scenario.contains("/controller/circuits"_json_pointer) || cluster.contains("/nic/gpus"_json_pointer)) return;
+  const bool given = scenario.value("/controller/name"_json_pointer, std::string()) == "static";
+  if (given || cluster.contains("/nic/gpus"_json_pointer)) return;
   if (scenario.contains("placement") && !scenario["placement"].contains("rank_to_gpu")) return;
   std::vector<std::uint32_t> placed;
   if (scenario.contains("placement")) {
@@ -290,7 +291,7 @@ void draw_twist(Dice& dice, Json& scenario) {
     if (!scenario.contains(at) || scenario[at].contains("ranks") || scenario[at].contains("demand")) continue;
     scenario[at]["ranks"] = ranks_of(scenario);
   }
-  if (scenario.contains("jobs") || scenario.contains("/controller/circuits"_json_pointer)) return;
+  if (scenario.contains("jobs") || scenario.value("/controller/name"_json_pointer, std::string()) == "static") return;
   cluster["gpus_per_server"] = 54;
   Json& links = cluster["scale_up"];
   for (const char* key : {"ring", "curve", "faults"}) links.erase(key);

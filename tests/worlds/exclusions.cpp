@@ -80,7 +80,7 @@ const std::set<std::string>& policies_with(const std::string& key) {
         list["/controller/" + parameter.key + (timed ? "_time" : "")].insert(factory.name);
       }
     }
-    list["/controller/circuits"] = {"static"};
+    list["/controller/circuits"] = list["/controller/matrix"] = {"static"};
     return list;
   }();
   static const std::set<std::string> all;

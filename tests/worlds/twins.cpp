@@ -179,6 +179,11 @@ std::optional<Json> renamed(const Json& scenario, const std::vector<std::uint32_
       circuit["to"] = moved(circuit["to"]);
     }
   }
+  const auto matrix = "/controller/matrix"_json_pointer;
+  for (const char* const side : {"from", "to"}) {
+    if (!twin.contains(matrix)) break;
+    for (Json& server : twin[matrix][side]) server = permutation[server.get<std::size_t>()];
+  }
   return twin;
 }
 

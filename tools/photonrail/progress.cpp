@@ -1,6 +1,8 @@
 #include "progress.hpp"
 
 #include "console.hpp"
+#include "photonrail/scenario.hpp"
+#include "photonrail/workload/agent.hpp"
 
 #include <fmt/format.h>
 
@@ -59,6 +61,10 @@ void TerminalLine::draw(std::uint64_t done, std::uint64_t of, std::string_view u
   next_ = now + kBetweenDrawings;
   drawn_ = true;
   std::cerr << "\r\x1b[K" << progress_text(done, of, now - started_, unit, share) << more << std::flush;
+}
+
+void ProgressLine::begin(const Scenario& scenario) {
+  if (scenario.workload != nullptr && scenario.workload->name() == "serving") unit_ = "requests";
 }
 
 // A search takes some ten runs: two or three to find rates on both sides, and one for each halving down to 2 %.

@@ -47,11 +47,13 @@ class ProgressLine : public run::TrialObserver {
  public:
   explicit ProgressLine(bool shown) : line_(shown) {}
   [[nodiscard]] bool needs_every_rank() const override { return false; }
-  void progress(std::uint64_t done, std::uint64_t of, Time) override { line_.draw(done, of, "tasks"); }
+  void begin(const Scenario& scenario) override;
+  void progress(std::uint64_t done, std::uint64_t of, Time) override { line_.draw(done, of, unit_); }
   void tried(std::size_t runs, const ServingResult::RateTrial& last) override;
 
  private:
   TerminalLine line_;
+  std::string_view unit_ = "tasks";
 };
 
 }  // namespace photonrail::command

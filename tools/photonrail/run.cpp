@@ -180,6 +180,11 @@ RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, c
   if (options.out.empty()) return result;
   write_file(written.emplace_back(folder / "result.json"), sweep::result_with_plugins(result, options.plugins));
   if (result.serving) write_file(written.emplace_back(folder / "requests.csv"), report::requests_csv(*result.serving));
+  for (std::size_t j = 0; j < result.jobs.size(); ++j) {
+    if (!result.jobs[j].serving) continue;
+    const std::string name = "requests-" + std::to_string(j) + ".csv";  // names of jobs are none of files
+    write_file(written.emplace_back(folder / name), report::requests_csv(*result.jobs[j].serving));
+  }
   if (options.trace) trace.write(written.emplace_back(folder / "trace.json"));
   if (options.ccl_bench) {
     CclBenchMetrics all = metrics.metrics();
@@ -231,9 +236,13 @@ void run_scenarios(const std::vector<Scenario>& scenarios, const RunOptions& opt
   }
   const auto width = static_cast<std::size_t>(output_width());
   if (!options.quiet) std::cout << to_table(results, output_has_colours(), output_width());
+  const auto show_served = [&](const std::string& name, const auto& of) {
+    if (!options.quiet && of.serving)
+      std::cout << '\n' << hung_lines(name + ": " + report::serving_text(*of.serving), width);
+  };
   for (const RunResult& result : results) {
-    if (!options.quiet && result.serving)
-      std::cout << '\n' << hung_lines(result.name + ": " + report::serving_text(*result.serving), width);
+    show_served(result.name, result);
+    for (const auto& job : result.jobs) show_served(job.name, job);
   }
   for (std::size_t i = 0; i < results.size() && !options.quiet; ++i) {
     for (const std::string& line : results[i].choices) std::cout << hung_lines(results[i].name + ": " + line, width);

@@ -19,7 +19,7 @@ KvBlocks::KvBlocks(std::uint64_t blocks, bool keeps_contents)
 std::uint32_t KvBlocks::hits(const Content& content, std::uint32_t most) const {
   if (!keeps_contents_) return 0;
   std::uint32_t found = 0;
-  while (found < most && first_with_.count(content.key(found)) > 0) ++found;
+  while (found < most && first_with_.find(content.key(found)) != ContentIndex::kNone) ++found;
   return found;
 }
 
@@ -28,11 +28,11 @@ bool KvBlocks::admit(HeldBlocks& held, const Content& content, std::uint32_t hit
   PHOTONRAIL_CHECK(held.count == 0 && hits <= blocks);
   std::uint64_t taken = blocks - hits;
   for (std::uint32_t i = 0; i < hits; ++i) {
-    if (blocks_[first_with_.at(content.key(i))].holders == 0) ++taken;
+    if (blocks_[first_with_.find(content.key(i))].holders == 0) ++taken;
   }
   if (taken + spare > free_) return false;
   for (std::uint32_t i = 0; i < hits; ++i) {
-    const std::uint32_t id = first_with_.at(content.key(i));
+    const std::uint32_t id = first_with_.find(content.key(i));
     if (blocks_[id].holders++ == 0) unlink(id);
     held.ids.push_back(id);
   }
@@ -60,9 +60,11 @@ void KvBlocks::fill(const HeldBlocks& held, const Content& content, std::uint32_
     if (block.known) continue;
     block.key = content.key(i);
     block.known = true;
-    const auto [entry, fresh] = first_with_.try_emplace(block.key, id);
-    if (fresh) continue;
-    std::uint32_t last = entry->second;
+    std::uint32_t last = first_with_.find(block.key);
+    if (last == ContentIndex::kNone) {
+      first_with_.set(block.key, id);
+      continue;
+    }
     while (blocks_[last].same != kEnd) last = blocks_[last].same;
     blocks_[last].same = id;
   }
@@ -148,15 +150,14 @@ void KvBlocks::forget(std::uint32_t id) {
   Block& block = blocks_[id];
   if (!block.known) return;
   block.known = false;
-  const auto entry = first_with_.find(block.key);
-  if (entry->second == id) {
+  std::uint32_t before = first_with_.find(block.key);
+  if (before == id) {
     if (block.same == kEnd) {
-      first_with_.erase(entry);
+      first_with_.erase(block.key);
     } else {
-      entry->second = block.same;
+      first_with_.set(block.key, block.same);
     }
   } else {
-    std::uint32_t before = entry->second;
     while (blocks_[before].same != id) before = blocks_[before].same;
     blocks_[before].same = block.same;
   }

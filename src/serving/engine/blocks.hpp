@@ -3,9 +3,10 @@
 // request finds its own blocks.
 #pragma once
 
+#include "serving/content_index.hpp"
+
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace photonrail::serving {
@@ -82,8 +83,8 @@ class KvBlocks {
   std::uint64_t lent_ = 0;
   std::vector<std::uint32_t> lent_ids_;  // where contents are kept
   bool keeps_contents_;
-  std::vector<Block> blocks_;                                    // the end of the list, and blocks that were ever held
-  std::unordered_map<std::uint64_t, std::uint32_t> first_with_;  // looked up only, never iterated
+  std::vector<Block> blocks_;  // the end of the list, and blocks that were ever held
+  ContentIndex first_with_;
 };
 
 }  // namespace photonrail::serving

@@ -79,13 +79,16 @@ class LayerKernels {
   }
   [[nodiscard]] double experts(std::int64_t tokens) const {
     const ExpertSpec& moe = *model_.moe;
-    // Experts that no token of the step chooses are not read: each token leaves one out with the same probability.
-    const double chosen = 1.0 - std::pow(1.0 - static_cast<double>(moe.top_k) / moe.experts, static_cast<double>(tokens));
+    // Engines that step together bring as many tokens each. Experts that no token of the step chooses are not read: each
+    // token leaves one out with the same probability.
+    const std::int64_t all = tokens * served_.dp;
+    const double chosen = 1.0 - std::pow(1.0 - static_cast<double>(moe.top_k) / moe.experts, static_cast<double>(all));
+    const double parts = static_cast<double>(served_.tp) * served_.dp / served_.ep;  // GPUs that share an expert
     GroupedProduct routed{served_.precision,
-                          tokens * moe.top_k,
+                          std::max<std::int64_t>(1, all * moe.top_k / served_.ep),
                           moe.latent != 0 ? moe.latent : model_.hidden,
-                          split(model_.expert_ffn()),
-                          std::max<std::int64_t>(1, std::llround(chosen * moe.experts)),
+                          std::max<std::int64_t>(1, std::llround(model_.expert_ffn() / parts)),
+                          std::max<std::int64_t>(1, std::llround(chosen * moe.experts / served_.ep)),
                           moe.top_k,
                           moe.experts};
     routed.gated = model_.mlp == MlpKind::kSwiGlu;
@@ -154,7 +157,7 @@ double routed_parameters(const ModelSpec& model) {
 
 double ServedModel::weights_per_gpu() const {
   const double routed = routed_parameters(model);
-  return (model.parameters() - routed + routed / expert_groups) * weight_bytes / (static_cast<double>(tp) * stages);
+  return (model.parameters() - routed + routed / dp) * weight_bytes / (static_cast<double>(tp) * stages);
 }
 
 double ServedModel::exchanged_per_token() const {

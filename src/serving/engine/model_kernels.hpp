@@ -14,7 +14,8 @@ struct ServedModel {
   ModelSpec model{};
   std::uint32_t tp = 1;
   std::uint32_t stages = 1;                                ///< each of `tp` GPUs, with as many layers
-  std::uint32_t expert_groups = 1;                         ///< engines that divide the routed experts among them
+  std::uint32_t dp = 1;                                    ///< engines that step together, and share the routed experts
+  std::uint32_t ep = 1;                                    ///< of their `tp` x `dp` GPUs so many have experts of their own
   OperatorPrecision precision = OperatorPrecision::kBf16;  ///< of the products
   double weight_bytes = 2.0;                               ///< of a weight
   double kv_bytes = 2.0;                                   ///< of an element of the cache

@@ -134,6 +134,7 @@ struct TransferSpec {
   };
   When when = When::kAtEnd;
   Order order = Order::kFair;
+  bool open_at_prefill = false;         ///< its ranks announce it when the prompt's prefill begins, with its engine chosen
   bool first_token_at_prefill = false;  ///< else the decode engine computes the prompt's last token again, and sends it
   double bytes_per_token = 0.0;         ///< that leave the engine, all its ranks together
   std::uint32_t layers = 1;

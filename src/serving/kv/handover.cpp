@@ -7,39 +7,63 @@
 
 namespace photonrail::serving {
 
+// The first token is the only one, and no KV goes.
+bool Handover::is_only_token(const LiveRequest& live) const {
+  return first_at_prefill() && live.generated + 1 == live.offer.output;
+}
+
+void Handover::prompts_begin(EngineRun& engine, WorkSink& sink) {
+  if (!state_->spec.transfer.open_at_prefill) return;
+  for (const Step::Admitted& admitted : engine.scheduler().step().admitted) {
+    const std::uint32_t number = LiveRequests::of_id(engine.scheduler().id(admitted.slot));
+    const LiveRequest& live = state_->requests[number];
+    if (live.routed || is_only_token(live) || !choose(number)) continue;
+    const std::uint64_t all = transfers_.bytes(live.context());
+    const bool layers = state_->spec.transfer.when == TransferSpec::When::kLayerByLayer;
+    announced_[number] =
+        transfers_.announce(layers ? transfers_.early(all) : all, engine, state_->decode_of(number), token(number), sink);
+  }
+}
+
 void Handover::prompts_end(EngineRun& engine) {
   if (state_->spec.transfer.when != TransferSpec::When::kLayerByLayer) return;
   for (const Running& running : engine.scheduler().running()) {
     if (running.now == 0 || running.computed + running.now < running.reached) continue;
     const std::uint32_t number = LiveRequests::of_id(engine.scheduler().id(running.slot));
-    const LiveRequest& live = state_->requests[number];
-    const bool ends = first_at_prefill() && live.generated + 1 == live.offer.output;
-    if (!ends && !live.routed) route(number);
+    if (!is_only_token(state_->requests[number])) route(number);
   }
 }
 
 void Handover::prompt_done(std::uint32_t number, WorkSink& sink) {
   LiveRequest& live = state_->requests[number];
   live.computed = true;
-  if (!live.routed) route(number);
+  route(number);
   if (live.active) post(number, sink);
 }
 
-void Handover::route(std::uint32_t number) {
+bool Handover::choose(std::uint32_t number) {
   LiveRequest& live = state_->requests[number];
   EngineRun& from = state_->prefill_of(number);
   const auto chosen = state_->router.choose(state_->engines, state_->decode_engines, state_->spec.routing.decode,
                                             state_->request_of(number), &from, state_->now);
-  if (!chosen) {
-    if (live.computed) stranded_.push_back(number);
-    return;
-  }
+  if (!chosen) return false;
   live.routed = true;
   live.times.decode_engine = *chosen;
   from.kv.last_target = *chosen;
   state_->engines[*chosen].came(state_->now);
-  state_->engines[*chosen].kv.inbound.push_back(number);
-  state_->touch(*chosen);
+  return true;
+}
+
+void Handover::route(std::uint32_t number) {
+  LiveRequest& live = state_->requests[number];
+  if (!live.routed && !choose(number)) {
+    if (live.computed) stranded_.push_back(number);
+    return;
+  }
+  if (live.inbound) return;
+  live.inbound = true;
+  state_->decode_of(number).kv.inbound.push_back(number);
+  state_->touch(live.times.decode_engine);
 }
 
 void Handover::route_again(std::uint32_t number) {
@@ -86,11 +110,26 @@ void Handover::post(std::uint32_t number, WorkSink& sink) {
   const std::uint64_t all = transfers_.bytes(live.context());
   const std::uint64_t kept = live.computed ? 0 : all - transfers_.early(all);
   if (live.transfer.unsent <= kept) return;
+  enter_announced(number, sink);
   const std::uint64_t bytes = live.transfer.unsent - kept;
   live.transfer.unsent = kept;
+  transfers_.post(live.transfer, bytes, state_->prefill_of(number), state_->decode_of(number), token(number), sink);
+}
+
+std::uint64_t Handover::token(std::uint32_t number) const {
   const std::uint64_t rest = std::uint64_t{state_->requests.attempt(number)} << LiveRequests::kBits | number;
-  transfers_.post(live.transfer, bytes, state_->prefill_of(number), state_->decode_of(number),
-                  launch_token(LaunchOf::kMessage, rest), sink);
+  return launch_token(LaunchOf::kMessage, rest);
+}
+
+void Handover::enter_announced(std::uint32_t number, WorkSink& sink) {
+  const auto announced = announced_.find(number);
+  if (announced == announced_.end()) return;
+  transfers_.enter(state_->requests[number].transfer, announced->second, sink);
+  announced_.erase(announced);
+}
+
+void Handover::enter_announced(WorkSink& sink) {
+  while (!announced_.empty()) enter_announced(announced_.begin()->first, sink);
 }
 
 void Handover::message_done(std::uint32_t number, std::uint32_t attempt, WorkSink& sink) {
@@ -131,6 +170,7 @@ void Handover::leave_outbox(std::uint32_t number, WorkSink& sink) {
 void Handover::withdraw(std::uint32_t number, WorkSink& sink) {
   LiveRequest& live = state_->requests[number];
   std::erase(stranded_, number);
+  enter_announced(number, sink);  // it goes all the same, as other bytes that are on their way
   state_->requests.begin_attempt(number);
   if (!live.routed || live.delivered) return;
   EngineRun& to = state_->decode_of(number);
@@ -141,7 +181,7 @@ void Handover::withdraw(std::uint32_t number, WorkSink& sink) {
     state_->touch(live.times.decode_engine);
   }
   leave_outbox(number, sink);
-  live.routed = live.reserved = live.active = false;
+  live.routed = live.inbound = live.reserved = live.active = false;
   live.transfer = {};
 }
 

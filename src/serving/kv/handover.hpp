@@ -6,6 +6,7 @@
 #include "serving/serving_state.hpp"
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace photonrail::serving {
@@ -14,6 +15,8 @@ class Handover {
  public:
   explicit Handover(ServingState& state) : state_(&state), transfers_(state.spec.transfer) {}
 
+  /// A step began: with TransferSpec::open_at_prefill the KV of prompts that it begins gets its engine and is announced.
+  void prompts_begin(EngineRun& engine, WorkSink& sink);
   /// A step began: with TransferSpec::When::kLayerByLayer the KV of prompts that it ends begins to go.
   void prompts_end(EngineRun& engine);
   /// The prompt is computed.
@@ -27,6 +30,8 @@ class Handover {
   void withdraw(std::uint32_t number, WorkSink& sink);
   /// It gets another decode engine, where its prompt is computed.
   void route_again(std::uint32_t number);
+  /// The run is over: what was announced goes, as no launch may stay open.
+  void enter_announced(WorkSink& sink);
   /// A decode engine is there again: requests that found none are routed.
   void route_stranded();
 
@@ -36,7 +41,11 @@ class Handover {
   [[nodiscard]] std::size_t stranded() const { return stranded_.size(); }
 
  private:
+  [[nodiscard]] bool choose(std::uint32_t number);
   void route(std::uint32_t number);
+  [[nodiscard]] bool is_only_token(const LiveRequest& live) const;
+  void enter_announced(std::uint32_t number, WorkSink& sink);
+  [[nodiscard]] std::uint64_t token(std::uint32_t number) const;
   void send(std::uint32_t number, WorkSink& sink);
   void post(std::uint32_t number, WorkSink& sink);
   void deliver(std::uint32_t number);
@@ -46,7 +55,8 @@ class Handover {
   ServingState* state_;
   Transfers transfers_;
   std::uint64_t delivered_ = 0;
-  std::vector<std::uint32_t> stranded_;  // computed, and no decode engine takes requests
+  std::vector<std::uint32_t> stranded_;                      // computed, and no decode engine takes requests
+  std::map<std::uint32_t, Transfers::Announced> announced_;  // by request
 };
 
 }  // namespace photonrail::serving

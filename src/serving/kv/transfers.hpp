@@ -24,6 +24,21 @@ class Transfers {
   [[nodiscard]] std::uint64_t early(std::uint64_t bytes) const {
     return spec_.layers <= 1 ? 0 : bytes / spec_.layers * (spec_.layers - 1);
   }
+  /// Messages that their ranks have announced and not entered.
+  struct Announced {
+    struct Message {
+      LaunchId launch;
+      RankId from;
+      RankId to;
+    };
+    std::vector<Message> messages;
+    std::uint64_t bytes = 0;
+  };
+  /// As post(), for bytes that go later, by enter(): under a policy that provisions circuits are asked for now.
+  [[nodiscard]] Announced announce(std::uint64_t bytes, const EngineRun& from, const EngineRun& to, std::uint64_t token,
+                                   WorkSink& sink) const;
+  /// They go now, of the bytes that are unsent.
+  void enter(KvTransfer& transfer, const Announced& announced, WorkSink& sink);
   /// Posts `bytes` from the ranks of one engine to those of another; events have `token`.
   void post(KvTransfer& transfer, std::uint64_t bytes, const EngineRun& from, const EngineRun& to, std::uint64_t token,
             WorkSink& sink);
@@ -33,8 +48,6 @@ class Transfers {
   [[nodiscard]] std::uint64_t sent() const { return sent_; }
 
  private:
-  [[nodiscard]] static std::size_t pairs(const EngineRun& from, const EngineRun& to);
-
   TransferSpec spec_;
   std::uint64_t sent_ = 0;
 };

@@ -122,6 +122,7 @@ class Source {
   /// A request ended: its client thinks, and asks again.
   void ended(const Offer& offer, Time now);
   [[nodiscard]] std::uint64_t taken() const { return taken_; }
+  [[nodiscard]] std::uint64_t requests() const { return spec_.count; }  ///< that it gives in all
 
  private:
   /// A turn that will come.

@@ -26,6 +26,7 @@ struct LiveRequest {
   Time last_token = Time::never();  ///< of these, or of prefill
   bool placed = false;              ///< an engine has it
   bool routed = false;              ///< it has a decode engine
+  bool inbound = false;             ///< which was asked for blocks
   bool reserved = false;            ///< which has blocks for it
   bool computed = false;            ///< its prompt is
   bool active = false;              ///< its KV may go: no other goes before it

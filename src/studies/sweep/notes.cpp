@@ -41,6 +41,7 @@ constexpr Meaning kMeanings[] = {
      "all reconfigurations are hidden behind other work, and a shorter delay saves nothing"},
     {"refit-provisioned", "/controller",
      "\"provisioned\" has no effect on refits, whose circuits are lit, or which follow other work at once"},
+    {"opened-circuits", "/workload/serving/transfer/open", "\"at_prefill\" opens no circuit, as no controller provisions"},
     {"uplink-routing", "/cluster/rail/uplinks",
      "single uplinks are busier than their mean, or their keys have no effect (--point of one of them says which)"},
     {"first-step", "/run/iterations", "the first step takes longer than later ones, as it lights its circuits"},

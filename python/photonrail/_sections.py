@@ -1182,11 +1182,12 @@ class Offload(Section):
     to: Optional[str] = None
     #: Of an engine, at most. whole, 1 to 4e9. Default: 2^20.
     blocks: Optional[int] = None
-    #: Of its blocks that a donor keeps free. 0 to 1. Default: 0.1.
+    #: *Only not with `to` `host` or ``.* Of its blocks that a donor keeps free. 0 to 1. Default: 0.1.
     keep: Optional[float] = None
-    #: Host: of the link to it, each direction. above 0, to 1e9. Default: 64.
+    #: *Only with `to` `host` or ``.* Host: of the link to it, each direction. above 0, to 1e9. Default: 64.
     link_gb_per_s: Optional[float] = None
-    #: Host: neighbouring GPUs behind one link, of which each transfer gets an equal part. whole, 1 to 1024. Default: 1.
+    #: *Only with `to` `host` or ``.* Host: neighbouring GPUs behind one link, of which each transfer gets an equal
+    #: part. whole, 1 to 1024. Default: 1.
     gpus_per_link: Optional[int] = None
     more: Optional[Dict[str, Any]] = None
 

@@ -185,6 +185,23 @@ class Result:
         return pd.DataFrame(self.rank_times_ps / _PS, columns=columns).rename_axis("rank")
 
     @property
+    def requests(self):
+        """A row a served request that ended, in the order of arrival: tokens, engines, when each part of it began in seconds (NaN: never), ttft_s,
+        tpot_s, e2e_s. Empty where none are served."""
+        columns = self._native.served_requests_ps()
+        if not columns:
+            return pd.DataFrame()
+        counts = ["number", "prompt_tokens", "output_tokens", "cached_tokens", "preemptions", "restarts", "prefill_engine", "decode_engine"]
+        frame = pd.DataFrame({name: columns[name] for name in counts})
+        for name in columns:
+            if name not in counts:
+                frame[name + "_s"] = pd.Series(columns[name]).where(columns[name] >= 0) / _PS
+        frame["ttft_s"] = frame["first_s"] - frame["arrival_s"]
+        frame["tpot_s"] = ((frame["last_s"] - frame["first_s"]) / (frame["output_tokens"] - 1)).where(frame["output_tokens"] > 1)
+        frame["e2e_s"] = frame["last_s"] - frame["arrival_s"]
+        return frame.set_index("number").sort_index()
+
+    @property
     def traffic(self):
         """A row a dimension of parallelism: bytes, operations, busy_s, exposed_s ..."""
         return pd.DataFrame.from_dict(self.json["communication"], orient="index").rename_axis("dimension")

@@ -152,6 +152,37 @@ py::array_t<std::int64_t> rank_times(const RunResult& result) {
   return array_of(flat).reshape({static_cast<py::ssize_t>(result.ranks.size()), py::ssize_t{5}});
 }
 
+// A column each, a row a served request that ended; times in picoseconds, -1 for what did not happen.
+py::dict served_requests(const RunResult& result) {
+  py::dict columns;
+  if (!result.serving) return columns;
+  const auto add = [&](const char* name, auto&& of) {
+    std::vector<std::int64_t> column;
+    for (const ServedRequest& row : result.serving->requests) column.push_back(static_cast<std::int64_t>(of(row)));
+    columns[name] = array_of(column);
+  };
+  const auto time = [&](const char* name, Time ServedRequest::*at) {
+    add(name, [at](const ServedRequest& row) { return row.*at == Time::never() ? -1 : (row.*at).since_start().count(); });
+  };
+  add("number", [](const ServedRequest& row) { return row.number; });
+  add("prompt_tokens", [](const ServedRequest& row) { return row.prompt; });
+  add("output_tokens", [](const ServedRequest& row) { return row.output; });
+  add("cached_tokens", [](const ServedRequest& row) { return row.cached; });
+  add("preemptions", [](const ServedRequest& row) { return row.preemptions; });
+  add("restarts", [](const ServedRequest& row) { return row.restarts; });
+  add("prefill_engine", [](const ServedRequest& row) { return row.prefill_engine; });
+  add("decode_engine", [](const ServedRequest& row) { return row.decode_engine; });
+  time("arrival", &ServedRequest::arrival);
+  time("scheduled", &ServedRequest::scheduled);
+  time("prefilled", &ServedRequest::prefilled);
+  time("sent", &ServedRequest::sent);
+  time("delivered", &ServedRequest::delivered);
+  time("decoding", &ServedRequest::decoding);
+  time("first", &ServedRequest::first);
+  time("last", &ServedRequest::last);
+  return columns;
+}
+
 std::vector<Override> overrides_of(const std::vector<std::pair<std::string, std::string>>& set) {
   std::vector<Override> overrides;
   for (const auto& [pointer, value] : set) overrides.push_back({pointer, value});
@@ -198,6 +229,7 @@ void bind_runs(py::module_& module) {
                                return array_of(list);
                              })
       .def("rank_times_ps", &rank_times)
+      .def("served_requests_ps", &served_requests)
       .def("json", [](const RunResult& r) { return to_json(r); });
   module.def("simulate", &run, py::arg("scenario"), py::arg("observers"), py::arg("timeline").none(true),
              py::arg("registries"));

@@ -162,3 +162,19 @@ def test_a_scheduler_of_engines():
                                        "times": {"law": {"fixed_us": 1000, "prefill_token_us": 10, "decode_us": 20}}}}}
     # 6 ms of prompt and 19 decodes of 1.02 ms, four times.
     assert photonrail.simulate(served, registries=known).makespan_ps == 4 * (6 * 10**9 + 19 * 1_020_000_000)
+
+
+def test_served_requests_are_a_frame():
+    served = {"cluster": {"servers": 2, "gpus_per_server": 1, "gpu": "h100", "nic": {"port_gb_per_s": 50}, "rail": {"kind": "electrical"}},
+              "workload": {"serving": {"model": "llama3_8b", "pools": [{"role": "prefill", "servers": [0]}, {"role": "decode"}],
+                                       "requests": {"concurrency": 2, "input": 100, "output": 5, "count": 6},
+                                       "times": {"law": {"fixed_us": 1000}}}}}
+    result = photonrail.simulate(served)
+    requests = result.requests
+    assert list(requests.index) == list(range(6)) and (requests["output_tokens"] == 5).all()
+    assert (requests["decode_engine"] == 1).all() and (requests["delivered_s"] > requests["prefilled_s"]).all()
+    assert requests["ttft_s"].mean() == pytest.approx(result.json["serving"]["ttft_s"]["mean"])
+    assert (requests["tpot_s"] == pytest.approx(0.001))
+    trained = {"cluster": {"servers": 2, "gpus_per_server": 1, "nic": {"port_gb_per_s": 50}, "rail": {"kind": "electrical"}},
+               "workload": {"collective": {"op": "barrier", "ranks": 2}}}
+    assert photonrail.simulate(trained).requests.empty

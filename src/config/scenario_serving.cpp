@@ -28,6 +28,7 @@ using serving::RoutePolicy;
 using serving::ServingSpec;
 using serving::TransferSpec;
 
+constexpr std::string_view kOfHosts = "the way to a pool is the fabric's";
 constexpr Field kOffloadFields[] = {
     fields::text<&ServedOffload::to>(
         "to",
@@ -38,12 +39,15 @@ constexpr Field kOffloadFields[] = {
         .or_else("2^20"),
     fields::number<&ServedOffload::spec, &serving::OffloadSpec::keep>("keep", 0, 1,
                                                                       "Of its blocks that a donor keeps free.")
+        .refuse_unless("!to=host|", "the host lends no blocks", "it is for a pool that lends some")
         .or_else("0.1"),
     fields::rate<&ServedOffload::spec, &serving::OffloadSpec::link>("link_gb_per_s",
                                                                     "Host: of the link to it, each direction.")
+        .refuse_unless("to=host|", kOfHosts, "remove it")
         .or_else("64"),
     fields::count<&ServedOffload::spec, &serving::OffloadSpec::gpus_per_link>(
         "gpus_per_link", 1, 1024, "Host: neighbouring GPUs behind one link, of which each transfer gets an equal part.")
+        .refuse_unless("to=host|", kOfHosts, "remove it")
         .or_else("1"),
 };
 constexpr fields::Section kOffload{kOffloadFields};

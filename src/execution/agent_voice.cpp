@@ -30,9 +30,10 @@ void AgentVoice::tell_all() {
 void AgentVoice::tell(const WorkEvent& event) {
   told_ = event.now == last_ ? told_ + 1 : 1;
   last_ = event.now;
-  const std::string now = std::to_string(to_seconds(event.now)) + " s";
+  // Written only where it is said: the text of a number takes as long as a step of an engine that serves requests.
+  const auto now = [&event] { return std::to_string(to_seconds(event.now)) + " s"; };
   if (told_ > kMaxToldAtOneInstant) {
-    throw DeadlockError({"the workload was told of " + std::to_string(kMaxToldAtOneInstant) + " ends at " + now +
+    throw DeadlockError({"the workload was told of " + std::to_string(kMaxToldAtOneInstant) + " ends at " + now() +
                          ", and time does not pass"});
   }
   try {
@@ -42,9 +43,9 @@ void AgentVoice::tell(const WorkEvent& event) {
   } catch (const InternalError&) {
     throw;
   } catch (const std::exception& error) {
-    fail_workload("its agent failed at " + now + ": " + error.what());
+    fail_workload("its agent failed at " + now() + ": " + error.what());
   } catch (...) {
-    fail_workload("its agent threw something that is no std::exception at " + now);
+    fail_workload("its agent threw something that is no std::exception at " + now());
   }
 }
 

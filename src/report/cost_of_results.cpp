@@ -27,6 +27,8 @@ using json::Json;
 
 constexpr double kSecondsADay = 86400.0;
 constexpr double kTrillion = 1e12;
+constexpr double kMillion = 1e6;
+constexpr double kJoulesAKwh = 3.6e6;
 
 /// A design that was run, with the numbers of its result by their path.
 struct BilledRow {
@@ -48,7 +50,9 @@ struct BilledRow {
   [[nodiscard]] double joules() const {
     return find("cost.energy_per_step_j").value_or(of("cost.network_energy_per_step_j"));
   }
-  [[nodiscard]] double tokens() const { return of("tokens_per_s") * step_s(); }
+  /// Of training, or given to those who asked.
+  [[nodiscard]] double tokens() const { return of("tokens_per_s") * step_s() + served_tokens(); }
+  [[nodiscard]] double served_tokens() const { return of("serving.output_tokens_per_s") * step_s(); }
 };
 
 std::vector<BilledRow> rows_of_sweep(const fs::path& file) {
@@ -118,6 +122,8 @@ struct RowCost {
   double bought_usd = 0.0;
   double step_usd = 0.0;
   std::optional<double> trillion_usd;  ///< tokens; none where the result does not count them
+  std::optional<double> million_usd;   ///< tokens given; none of a row that serves nobody
+  std::optional<double> million_kwh;   ///< their energy
   std::optional<double> run_usd;
   std::optional<double> days;
 };
@@ -130,6 +136,10 @@ RowCost cost_of_row(const BilledRow& row, const ResultPrices& options) {
   cost.step_usd = usd_per_second(prices, cluster) * row.step_s() + usd_of_energy(prices, row.joules());
   if (!(row.tokens() > 0.0)) return cost;
   cost.trillion_usd = cost.step_usd * kTrillion / row.tokens();
+  if (row.served_tokens() > 0.0) {
+    cost.million_usd = *cost.trillion_usd / kMillion;
+    cost.million_kwh = row.joules() / kJoulesAKwh * kMillion / row.served_tokens();
+  }
   if (options.tokens > 0.0) {
     cost.run_usd = cost.step_usd * options.tokens / row.tokens();
     cost.days = row.step_s() * options.tokens / row.tokens() / kSecondsADay;
@@ -140,6 +150,8 @@ RowCost cost_of_row(const BilledRow& row, const ResultPrices& options) {
 std::string table_of(const std::vector<BilledRow>& rows, const ResultPrices& options) {
   std::vector<std::string> head{"design", "step",        "GPUs", "switches", "network", "power", "all that is bought",
                                 "a step", "10^12 tokens"};
+  const bool served = std::any_of(rows.begin(), rows.end(), [](const BilledRow& r) { return r.served_tokens() > 0.0; });
+  if (served) head.insert(head.end(), {"10^6 tokens out", "their energy"});
   if (options.tokens > 0.0) head.insert(head.end(), {"the run", "days"});
   std::vector<std::vector<std::string>> cells{head};
   for (const BilledRow& row : rows) {
@@ -153,6 +165,10 @@ std::string table_of(const std::vector<BilledRow>& rows, const ResultPrices& opt
                                   dollars(cost.bought_usd),
                                   cents(cost.step_usd),
                                   cost.trillion_usd ? dollars(*cost.trillion_usd) : "-"};
+    if (served) {
+      line.push_back(cost.million_usd ? cents(*cost.million_usd) : "-");
+      line.push_back(cost.million_kwh ? number("%.4g kWh", *cost.million_kwh) : "-");
+    }
     if (options.tokens > 0.0) {
       line.push_back(cost.run_usd ? dollars(*cost.run_usd) : "-");
       line.push_back(cost.days ? number("%.2f", *cost.days) : "-");
@@ -176,6 +192,8 @@ Json json_of(const std::vector<BilledRow>& rows, const ResultPrices& options) {
                     {"bought_usd", cost.bought_usd},
                     {"usd_per_step", cost.step_usd},
                     {"usd_per_trillion_tokens", optional(cost.trillion_usd)},
+                    {"usd_per_million_output_tokens", optional(cost.million_usd)},
+                    {"kwh_per_million_output_tokens", optional(cost.million_kwh)},
                     {"usd_of_run", optional(cost.run_usd)},
                     {"days_of_run", optional(cost.days)}});
   }

@@ -1,4 +1,5 @@
-// The circuits that the scenario gives, or those of its matrix of shares (matrix_circuits.hpp), lit once and kept. What they do not join waits for ever, or is forwarded.
+// The circuits that the scenario gives, or those of its matrix of shares (matrix_circuits.hpp), lit once and kept. What
+// they do not join waits for ever, or is forwarded.
 #include "control/builtin.hpp"
 
 namespace photonrail::control {

@@ -1,4 +1,4 @@
-#include "serving/model_kernels.hpp"
+#include "serving/engine/model_kernels.hpp"
 
 #include <gtest/gtest.h>
 

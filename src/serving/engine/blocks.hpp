@@ -3,7 +3,7 @@
 // request finds its own blocks.
 #pragma once
 
-#include "serving/content_index.hpp"
+#include "serving/engine/content_index.hpp"
 
 #include <cstdint>
 #include <span>

@@ -50,7 +50,6 @@ class ContentIndex {
     entries_.clear();
     count_ = 0;
   }
-  [[nodiscard]] std::size_t size() const { return count_; }
 
  private:
   struct Entry {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "photonrail/core/circuit.hpp"
+#include "photonrail/fabric_view.hpp"
 #include "photonrail/units.hpp"
 
 #include <cstdint>

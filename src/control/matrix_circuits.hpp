@@ -3,7 +3,6 @@
 
 #include "photonrail/core/circuit.hpp"
 #include "photonrail/fabric_view.hpp"
-#include "photonrail/units.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -78,7 +78,8 @@ struct RailSpec {
   // electrical
   std::uint32_t switch_radix = 64;
   double oversubscription = 1.0;
-  Duration tier_latency{};  ///< added to a path that crosses leaf, spine and leaf
+  bool fewer_spines = false;  ///< see PlantSpec
+  Duration tier_latency{};    ///< added to a path that crosses leaf, spine and leaf
   UplinkSpec uplinks{};
   // optical
   OpticalSwitchSpec optical{};

@@ -72,6 +72,8 @@ struct Scenario : JobSpec {
   [[nodiscard]] std::vector<std::string> warnings() const;
   /// Why the job could not run on such GPUs; "" where it could, or where that is not known.
   [[nodiscard]] std::string infeasible() const;
+  /// Of the fullest GPU of generated training jobs, as in a run's result.
+  [[nodiscard]] std::optional<double> peak_memory_bytes() const;
 };
 
 }  // namespace photonrail

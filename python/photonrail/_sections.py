@@ -400,6 +400,9 @@ class Rail(Section):
     radix: Optional[int] = None
     #: *Only with `kind` `electrical`.* Bandwidth down / bandwidth up of a leaf. 1 to 1000000. Default: 1.
     oversubscription: Optional[float] = None
+    #: *Only with `oversubscription`.* Leaves keep half of their ports down whatever the oversubscription is: the same
+    #: switches, with ports to spare, and fewer spines. Default: false.
+    fewer_spines: Optional[bool] = None
     #: *Only with `kind` `electrical`.* Added to a path over leaf, spine and leaf. Default: 0.
     tier_latency_ns: Optional[float] = None
     #: *Only with `kind` `electrical`.* The uplinks of a leaf one by one. Default: one capacity each way.

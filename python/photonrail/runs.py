@@ -34,6 +34,11 @@ class Scenario:
         return list(self._native.warnings)
 
     @property
+    def infeasible(self):
+        """Why the job could not run on such GPUs, whose memory it does not fit; None where it could, or where that is not known."""
+        return self._native.infeasible or None
+
+    @property
     def expected_s(self):
         """Seconds of the processor that simulate() will take, within a factor of about five: nothing here has the command's limit."""
         return self._native.expected_s(self.registries._native)

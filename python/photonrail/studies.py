@@ -3,10 +3,11 @@ import itertools
 import json
 import os
 import pathlib
+import tempfile
 
 from . import _native
 from ._lazy import pd
-from .runs import scenario, simulate
+from .runs import Scenario, scenario, simulate
 
 
 def _numbers(value, path=""):
@@ -39,53 +40,88 @@ def _axis(name, values):
     return list(values.items())
 
 
-def sweep(base, axes, threads=None, registries=None, directory="."):
+def _study_of(base, axes):
+    """What points have beside a run: "reliability", months of failures; or "photonrail.allocation/" in its place, slices; or None."""
+    text = json.dumps(base) if isinstance(base, dict) else "" if isinstance(base, Scenario) else pathlib.Path(base).read_text()
+    return next((word for word in ("photonrail.allocation/", "reliability") if word in text + json.dumps(axes)), None)
+
+
+def _command_table(base, axes, column, threads, registries, directory, run_infeasible):
+    """What `photonrail sweep` would write of the same points: its results.csv as a frame."""
+    file_axes = [{"name": column[name], **({"variants": values} if isinstance(values, dict) else {"pointer": name, "values": list(values)})}
+                 for name, values in axes.items()]
+    text = {"schema": "photonrail.sweep/1", "base": base if isinstance(base, dict) else str(pathlib.Path(base).resolve()), "axes": file_axes}
+    from .extensions import Registries
+    with tempfile.TemporaryDirectory() as out:
+        _native.run_sweep_file(pathlib.Path(directory) / "sweep.json", pathlib.Path(out), threads or 0,
+                               (registries or Registries())._native, run_infeasible, json.dumps(text))
+        return pd.read_csv(pathlib.Path(out) / "results.csv", float_precision="round_trip")
+
+
+def sweep(base, axes, threads=None, registries=None, directory=".", run_infeasible=False):
     """Runs `base` at every point of `axes`; a frame with a row a point, in order.
 
+    `base` may be a study of slices too, whose table is then the frame, or have months (`reliability`), which add goodput.share ...
     An axis is {pointer: values}, or {name: {label: {pointer: value}}}: variants with names of their own.
     Columns: each axis by its name, or the last key of its pointer, or by the whole pointer where another ends alike; then step_s,
-    the mean of each part of a rank's time, infeasible (why the job does not fit such GPUs; None where it does), of collectives by
-    "auto" choices; then all numbers by the names of the command's table, as makespan_s, communication.dp.exposed_s, cost.usd and
-    note.one-tier (Result.notes), of points with a mesh as their switch circuits_waited and circuits_displaced, of several jobs
-    jobs.NAME.makespan_s and jobs.NAME.slowdown. Points run in threads, without the interpreter's lock but for policies and
-    collectives of yours.
+    the mean of each part of a rank's time, infeasible (why the job does not fit such GPUs; None where it does), choices (of "auto"),
+    warnings and the seed; then all numbers by the names of the command's table, as makespan_s, communication.dp.exposed_s, cost.usd
+    and note.one-tier (Result.notes), of points with a mesh as their switch circuits_waited and circuits_displaced, of several jobs
+    jobs.NAME.makespan_s and jobs.NAME.slowdown. A point whose job does not fit its GPUs is run with `run_infeasible` alone. Points
+    run in threads, without the interpreter's lock but for policies and collectives of yours.
     """
     keys = [name.rsplit("/", 1)[-1] for name in axes]
     column = {name: key if keys.count(key) == 1 else name for name, key in zip(axes, keys)}
+    if hasattr(base, "to_dict"):
+        base = base.to_dict()
+    table = None
+    if study := _study_of(base, axes):
+        if isinstance(base, dict) and "schema" not in base:
+            base = {"schema": "photonrail.scenario/1", **base}
+        table = _command_table(base, axes, column, threads, registries, directory, run_infeasible)
+        if study == "photonrail.allocation/":
+            table.attrs["parameters"] = list(column.values())
+            return table
     points = [dict(zip(axes, values)) for values in itertools.product(*(_axis(name, values) for name, values in axes.items()))]
     patches = [{pointer: value for _, patch in point.values() for pointer, value in patch.items()} for point in points]
     ready = [scenario(base, patch, registries, directory) for patch in patches]  # complains before anything runs
     from concurrent.futures import ThreadPoolExecutor  # takes longer than the rest of the module
 
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-        results = list(pool.map(simulate, ready))
+        results = list(pool.map(lambda point: None if point.infeasible and not run_infeasible else simulate(point), ready))
     rows = []
-    for point, result in zip(points, results):
+    for point, known, result in zip(points, ready, results):
         row = {column[name]: label for name, (label, _) in point.items()}
+        rows.append(row)
+        if result is None:
+            native = known._native
+            row.update(step_s=None, makespan_s=None, infeasible=native.infeasible, choices="", warnings="; ".join(native.warnings),
+                       seed=native.seed, peak_memory_bytes=native.peak_memory_bytes)
+            continue
         row.update(step_s=result.step_s, makespan_s=result.makespan_s, **result.ranks.mean().to_dict())
         row.update(reconfigurations=result.reconfigurations["count"], infeasible=result.infeasible)
         for what in ("waited", "displaced"):
             if "blocking" in result.reconfigurations:
                 row[f"circuits_{what}"] = result.reconfigurations["blocking"][what]
-        if result.choices:
-            row["choices"] = "; ".join(result.choices)
+        row.update(choices="; ".join(result.choices), warnings="; ".join(result.warnings), seed=result.json["seed"])
         for job in result.json.get("jobs", ()):
             row.update({f"jobs.{job['name']}.{number}": job[number] for number in ("makespan_s", "slowdown")})
         row.update({name: number for name, number in _numbers(result.json) if name not in row})
         row.update({f"note.{note['id']}": note["value"] for note in result.json["notes"] if note["id"] not in ("binds", "first-step")})
-        rows.append(row)
     frame = pd.DataFrame(rows)
+    if table is not None:
+        frame = frame.join(table[[name for name in table if name.startswith("goodput.")]])
     frame.attrs["parameters"] = list(column.values())  # for figure()
     return frame
 
 
-def run_sweep_file(file, out, threads=0, registries=None):
+def run_sweep_file(file, out, threads=0, registries=None, run_infeasible=False):
     """Runs a sweep file (`photonrail.sweep/1`) into the folder `out`, going on with what is there; its table as a frame.
 
     `.attrs["notes"]` is a frame as Result.notes: settings without effect, and values of a parameter that take the same time.
     """
     from .extensions import Registries
-    _native.run_sweep_file(pathlib.Path(file), pathlib.Path(out), threads, (registries or Registries())._native)
+    _native.run_sweep_file(pathlib.Path(file), pathlib.Path(out), threads, (registries or Registries())._native, run_infeasible, "")
     frame = pd.read_csv(pathlib.Path(out) / "results.csv", float_precision="round_trip")
     frame.attrs["parameters"] = list(frame.columns[2:frame.columns.get_loc("seed")])  # for figure()
     frame.attrs["notes"] = pd.DataFrame(json.loads((pathlib.Path(out) / "notes.json").read_text()), columns=["text", "key", "value", "id"])

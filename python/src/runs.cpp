@@ -199,6 +199,8 @@ void bind_runs(py::module_& module) {
       .def_property_readonly("ranks", [](const Scenario& s) { return s.graph.ranks(); })
       .def_property_readonly("warnings", &Scenario::warnings)
       .def_property_readonly("infeasible", &Scenario::infeasible)
+      .def_property_readonly("peak_memory_bytes", &Scenario::peak_memory_bytes)
+      .def_property_readonly("seed", [](const Scenario& s) { return s.run.seed; })
       .def(
           "expected_s", [](const Scenario& s, const Registries& known) { return work_of(s, known).seconds(); },
           py::arg("registries"));

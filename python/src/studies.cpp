@@ -12,15 +12,17 @@ namespace photonrail::python {
 
 namespace {
 
+// `text`: the file itself, which need not be there; empty: it is read.
 py::dict run_sweep_file(const std::filesystem::path& file, const std::filesystem::path& out, std::uint32_t threads,
-                        const Registries& known) {
+                        const Registries& known, bool run_infeasible, const std::string& text) {
   SweepSummary summary;
   {
     const Unlocked unlock;
-    const Sweep sweep = read_sweep(file);
+    const Sweep sweep = text.empty() ? read_sweep(file) : parse_sweep(text, file);
     SweepOptions options;
     options.directory = out;
     options.jobs = threads;
+    options.run_infeasible = run_infeasible;
     SweepObserver silent;
     summary = run_sweep(sweep, options, silent, known);
   }
@@ -168,7 +170,8 @@ py::dict astra_run(const AstraOptions& files, bool aware) {
 }  // namespace
 
 void bind_studies(py::module_& module) {
-  module.def("run_sweep_file", &run_sweep_file, py::arg("file"), py::arg("out"), py::arg("threads"), py::arg("registries"));
+  module.def("run_sweep_file", &run_sweep_file, py::arg("file"), py::arg("out"), py::arg("threads"), py::arg("registries"),
+             py::arg("run_infeasible"), py::arg("text"));
   module.def("goodput", &goodput, py::arg("file"), py::arg("overrides"), py::arg("seeds"), py::arg("threads"),
              py::arg("out"), py::arg("registries"));
   module.def("plan", &plan, py::arg("file"), py::arg("overrides"), py::arg("threads"), py::arg("limit_s"), py::arg("out"),

@@ -89,6 +89,36 @@ def test_a_frame_has_the_columns_of_the_commands_table(tmp_path):
         photonrail.sweep(base, {"design": [1, 2]})
 
 
+# What says which row of which folder it is.
+OF_THE_FOLDER = {"point", "name", "repetition", "status", "error", "scenario_hash", "version"}
+
+PORTS = {"/cluster/nic/port_gb_per_s": [25, 50]}
+
+
+@pytest.mark.parametrize("base, axes", [
+    ("quickstart.json", {"/controller/mode": ["on_demand", "provisioned"]}),
+    ("llama3-8b-16gpu.json", {"/cluster/gpu/memory_gb": [10, 80]}),  # one does not fit
+    ("serving/quickstart.json", PORTS),
+    ("rl/quickstart.json", PORTS),
+    ("goodput/dark-ports.json", {"/reliability/days": [1, 3]}),
+    ("slices/tpu-v4-queue.json", {"/pod/block": [4, 8]}),
+])
+def test_a_frame_of_each_kind_has_every_column_of_the_commands_table(base, axes, tmp_path):
+    frame = photonrail.sweep(ROOT / "configs" / base, axes)
+    (tmp_path / "sweep.json").write_text(json.dumps({
+        "schema": "photonrail.sweep/1", "base": str(ROOT / "configs" / base),
+        "axes": [{"pointer": pointer, "values": values} for pointer, values in axes.items()]}))
+    table = photonrail.run_sweep_file(tmp_path / "sweep.json", tmp_path / "out")
+    assert set(table.columns) - set(frame.columns) <= OF_THE_FOLDER
+    for name in set(table.columns) - OF_THE_FOLDER:
+        absent = "" if name in ("infeasible", "warnings", "choices") or table[name].dtype == object else -1
+        assert list(frame[name].fillna(absent)) == list(table[name].fillna(absent)), name
+    if "memory_gb" in frame:
+        assert frame["infeasible"][0] and frame["step_s"].isna().tolist() == [True, False]
+        forced = photonrail.sweep(ROOT / "configs" / base, axes, run_infeasible=True)
+        assert forced["infeasible"][0] and forced["step_s"][0] == forced["step_s"][1]
+
+
 def test_every_figure_is_drawn_with_one_call(optical, tmp_path):
     plots = pytest.importorskip("photonrail.plots")
     pytest.importorskip("matplotlib")

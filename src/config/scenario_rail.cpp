@@ -287,6 +287,12 @@ constexpr Field kRailFields[] = {
     of_electrical(fields::number<&RailSpec::oversubscription>("oversubscription", 1.0, 1e6,
                                                               "Bandwidth down / bandwidth up of a leaf."))
         .or_else("1"),
+    fields::flag<&RailSpec::fewer_spines>("fewer_spines",
+                                          "Leaves keep half of their ports down whatever the oversubscription is: the same "
+                                          "switches, with ports to spare, and fewer spines.")
+        .only_if("oversubscription", "spines are fewer where leaves are oversubscribed",
+                 "give \"oversubscription\" too, or remove it")
+        .or_else("false"),
     of_electrical(fields::time<&RailSpec::tier_latency>("tier_latency", "ns", "Added to a path over leaf, spine and leaf."))
         .or_else("0"),
     of_electrical(fields::part<kUplinks, &RailSpec::uplinks>("uplinks", "The uplinks of a leaf one by one."))

@@ -3,22 +3,24 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace photonrail::config {
 
 namespace {
 
-/// The bytes of the operations of a group, by what they do.
-struct GroupBytes {
+/// The operations of a group: how many, and their bytes by what they do.
+struct GroupTraffic {
+  std::size_t calls = 0;
   double exchanged = 0.0;  ///< all-to-all
   double reduced = 0.0;    ///< all-reduce, reduce-scatter, all-gather
   double all = 0.0;
 };
 
 // Counts what the first member of each group calls.
-std::vector<GroupBytes> bytes_of_groups(const TaskGraph& graph) {
-  std::vector<GroupBytes> bytes(graph.communicators().size());
+std::vector<GroupTraffic> traffic_of_groups(const TaskGraph& graph) {
+  std::vector<GroupTraffic> traffic(graph.communicators().size());
   for (std::size_t r = 0; r < graph.ranks(); ++r) {
     const RankId rank{r};
     for (const Task& task : graph.program(rank).tasks()) {
@@ -26,14 +28,15 @@ std::vector<GroupBytes> bytes_of_groups(const TaskGraph& graph) {
       const std::size_t group = graph.communicator(rank, task.slot).index();
       if (graph.communicators()[group].members.front() != rank) continue;
       const auto size = static_cast<double>(task.size().count);
-      bytes[group].all += size;
-      if (task.op == CollectiveOp::kAllToAll) bytes[group].exchanged += size;
+      ++traffic[group].calls;
+      traffic[group].all += size;
+      if (task.op == CollectiveOp::kAllToAll) traffic[group].exchanged += size;
       if (task.op == CollectiveOp::kAllReduce || task.op == CollectiveOp::kReduceScatter ||
           task.op == CollectiveOp::kAllGather)
-        bytes[group].reduced += size;
+        traffic[group].reduced += size;
     }
   }
-  return bytes;
+  return traffic;
 }
 
 // The distance from rank to rank where it is always the same; 0: it is not.
@@ -45,6 +48,53 @@ std::size_t stride_of(const Communicator& group) {
   }
   return stride;
 }
+
+// Tensor-parallel groups meet several times a layer and micro-batch, data-parallel ones at most three times a layer (FSDP)
+// or once a tensor, which is twice as often as an unsplit layer's four. More than that tells them apart.
+constexpr std::size_t kOftener = 3;
+
+/// Finds the groups whose ranks are neighbours although others, which step over them, meet far oftener: ranks are numbered
+/// with dp innermost.
+class OftenerGroups {
+ public:
+  OftenerGroups(std::span<const std::size_t> reducing, const TaskGraph& graph, const std::vector<GroupTraffic>& traffic)
+      : graph_(graph), traffic_(traffic) {
+    for (const std::size_t i : reducing) {
+      const Communicator& c = graph.communicators()[i];
+      for (const RankId member : c.members) {
+        const auto [at, is_new] = by_stride_.try_emplace({member.index(), stride_of(c)}, i);
+        if (!is_new && traffic[i].calls > traffic[at->second].calls) at->second = i;
+      }
+    }
+  }
+  /// Whether neighbours in a server meet far less often than the group that steps over them: they are dp.
+  [[nodiscard]] bool are_rare_neighbours(std::size_t group) const {
+    const Communicator& c = graph_.communicators()[group];
+    return c.dimension == Dimension::kTp && stride_of(c) == 1 &&
+           is_oftener(at(c.members.front().index(), c.members.size()), group);
+  }
+  /// Whether the group steps over such neighbours: it is tp.
+  [[nodiscard]] bool steps_over_rare_neighbours(std::size_t group) const {
+    const Communicator& c = graph_.communicators()[group];
+    const std::size_t stride = stride_of(c);
+    if (stride < 2) return false;
+    const std::optional<std::size_t> beside = at(c.members.front().index(), 1);
+    return beside && graph_.communicators()[*beside].members.size() == stride && are_rare_neighbours(*beside);
+  }
+
+ private:
+  [[nodiscard]] std::optional<std::size_t> at(std::size_t member, std::size_t stride) const {
+    const auto found = by_stride_.find({member, stride});
+    return found == by_stride_.end() ? std::nullopt : std::optional(found->second);
+  }
+  [[nodiscard]] bool is_oftener(std::optional<std::size_t> group, std::size_t than) const {
+    return group && traffic_[*group].calls >= kOftener * traffic_[than].calls;
+  }
+
+  const TaskGraph& graph_;
+  const std::vector<GroupTraffic>& traffic_;
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> by_stride_;  ///< reducing groups, by member and stride
+};
 
 }  // namespace
 
@@ -58,27 +108,37 @@ std::optional<Dimension> named_dimension(const std::string& group) {
 }
 
 void refine_dimensions(std::span<const std::size_t> open, TaskGraph& graph) {
-  const std::vector<GroupBytes> bytes = bytes_of_groups(graph);
+  const std::vector<GroupTraffic> traffic = traffic_of_groups(graph);
   const auto is_tp = [&](const Communicator& c) { return c.dimension == Dimension::kTp; };
   // The sizes of groups of neighbours, by their first rank.
   std::map<std::size_t, std::size_t> neighbours;
+  std::vector<std::size_t> unnamed;
+  std::vector<std::size_t> reducing;
   for (const std::size_t i : open) {
     const Communicator& c = graph.communicators()[i];
     if (is_tp(c) && stride_of(c) == 1) {
       for (const RankId member : c.members)
         neighbours[member.index()] = std::max(neighbours[member.index()], c.members.size());
     }
-  }
-  std::vector<std::pair<std::string, Dimension>> changes;
-  for (const std::size_t i : open) {
-    const Communicator& c = graph.communicators()[i];
     if (named_dimension(c.name) || c.point_to_point) continue;
+    unnamed.push_back(i);
+    if (2.0 * traffic[i].reduced >= traffic[i].all && traffic[i].all > 0.0 && stride_of(c) > 0) reducing.push_back(i);
+  }
+  std::sort(reducing.begin(), reducing.end());
+  const OftenerGroups oftener(reducing, graph, traffic);
+  std::vector<std::pair<std::string, Dimension>> changes;
+  for (const std::size_t i : unnamed) {
+    const Communicator& c = graph.communicators()[i];
     const std::size_t stride = stride_of(c);
-    const bool reduces = 2.0 * bytes[i].reduced >= bytes[i].all && bytes[i].all > 0.0;
+    const bool reduces = std::binary_search(reducing.begin(), reducing.end(), i);
     const auto beside = neighbours.find(c.members.front().index());
-    if (2.0 * bytes[i].exchanged > bytes[i].all)
+    if (2.0 * traffic[i].exchanged > traffic[i].all)
       changes.emplace_back(c.name, Dimension::kEp);
-    else if (c.dimension == Dimension::kOther && stride > 0 && reduces)
+    else if (reduces && oftener.are_rare_neighbours(i))
+      changes.emplace_back(c.name, Dimension::kDp);
+    else if (reduces && oftener.steps_over_rare_neighbours(i))
+      changes.emplace_back(c.name, Dimension::kTp);
+    else if (c.dimension == Dimension::kOther && reduces)
       changes.emplace_back(c.name, Dimension::kDp);
     else if (is_tp(c) && stride > 1 && reduces && beside != neighbours.end() && beside->second == stride)
       changes.emplace_back(c.name, Dimension::kDp);

@@ -17,7 +17,8 @@ namespace photonrail::config {
 /// Corrects the dimensions that places gave to the communicators `open`, numbers of the graph's, unless a name says one:
 /// groups whose bytes are mostly all-to-alls are ep; groups of equal strides over servers and rails that reduce or gather,
 /// as FSDP over all ranks does, are dp; and so are groups inside a server that step over neighbours which are a group
-/// themselves.
+/// themselves. Where those that step meet far oftener than the neighbours, it is the other way round: ranks are numbered
+/// with dp innermost.
 void refine_dimensions(std::span<const std::size_t> open, TaskGraph& graph);
 
 }  // namespace photonrail::config

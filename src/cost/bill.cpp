@@ -124,7 +124,7 @@ PodLayer electrical_layer(const NetworkShape& shape, std::uint64_t rails, const 
   };
   const std::uint64_t full = shape.servers / shape.pods.servers;
   const std::uint64_t of_rail = full * uplinks(shape.pods.servers) + uplinks(shape.servers % shape.pods.servers);
-  PodLayer layer{cost::folded_clos({rails, 1, of_rail}, catalogue.electrical_switch.ports, 1.0), rails * of_rail, 0};
+  PodLayer layer{cost::folded_clos({rails, 1, of_rail}, catalogue.electrical_switch.ports, {}), rails * of_rail, 0};
   layer.transceivers = layer.uplinks + 2 * layer.wiring.links;  // light passes the pods' switches as it is
   return layer;
 }
@@ -174,7 +174,7 @@ std::vector<BillLine> physical(NetworkFabric fabric, const NetworkShape& shape, 
                          : fabric == NetworkFabric::kRailOptimised ? Endpoints{width, rails, rail_ports}
                                                                    : Endpoints{width * rails, 1, rail_ports};
   const PricedItem item = electrical_switch(shape, catalogue);
-  const Wiring wiring = cost::folded_clos(ends, item.ports, shape.oversubscription);
+  const Wiring wiring = cost::folded_clos(ends, item.ports, {shape.oversubscription, shape.fewer_spines});
   draft.switches("electrical switch", item, wiring);
   draft.things("transceiver", catalogue.transceiver, 2 * (nic_links + wiring.links));
   draft.things("fibre pair", catalogue.fibre_pair, nic_links + wiring.links);

@@ -17,7 +17,8 @@ std::uint64_t uplinks(std::uint64_t down, double oversubscription) {
 }
 
 // PlantSpec::ports_per_leaf() of two tiers.
-std::uint64_t ports_down(std::uint64_t radix, double o) {
+std::uint64_t ports_down(std::uint64_t radix, const LeafRule& leaf) {
+  const double o = leaf.fewer_spines ? 1.0 : leaf.oversubscription;
   const auto down = static_cast<std::uint64_t>(static_cast<double>(radix) * (o / (1.0 + o)) * (1.0 + 1e-12));
   return std::clamp<std::uint64_t>(down, 1, radix - 1);
 }
@@ -40,7 +41,7 @@ Leaves first_tier(const Endpoints& e, std::uint64_t down, double oversubscriptio
 
 }  // namespace
 
-Wiring folded_clos(const Endpoints& e, std::uint64_t radix, double oversubscription) {
+Wiring folded_clos(const Endpoints& e, std::uint64_t radix, const LeafRule& leaf) {
   Wiring wiring;
   const std::uint64_t ports = e.groups * e.ports;
   if (ports <= radix) {
@@ -50,7 +51,7 @@ Wiring folded_clos(const Endpoints& e, std::uint64_t radix, double oversubscript
   if (radix < 4)
     throw core::FieldError(core::field("cluster.rail.switch_radix"), "switches of fewer than 4 ports make no tree",
                            "4 or more");
-  const Leaves leaves = first_tier(e, ports_down(radix, oversubscription), oversubscription);
+  const Leaves leaves = first_tier(e, ports_down(radix, leaf), leaf.oversubscription);
   const auto add = [&](std::uint64_t switches, std::uint64_t used) {
     wiring.stages.push_back({switches * e.networks, used * e.networks});
   };

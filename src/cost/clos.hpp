@@ -24,10 +24,16 @@ struct Endpoints {
   std::uint64_t ports = 1;     ///< of a group
 };
 
-/// A folded Clos network of switches of `radix` ports. `oversubscription`: down / up, of the first tier, as in PlantSpec.
-/// Networks that fit on a part of one switch share switches. REQUIRES: oversubscription >= 1. Throws ConfigError when a
+/// The first tier of a folded Clos network, as in PlantSpec.
+struct LeafRule {
+  double oversubscription = 1.0;  ///< down / up; >= 1
+  bool fewer_spines = false;      ///< half of the ports go down all the same
+};
+
+/// A folded Clos network of switches of `radix` ports.
+/// Networks that fit on a part of one switch share switches. Throws ConfigError when a
 /// switch has too few ports to be joined to others.
-[[nodiscard]] Wiring folded_clos(const Endpoints& endpoints, std::uint64_t radix, double oversubscription);
+[[nodiscard]] Wiring folded_clos(const Endpoints& endpoints, std::uint64_t radix, const LeafRule& leaf);
 
 /// `networks` crossbars of `circuits` inputs and as many outputs from OCSs of `ports` ports, each of which switches ports /
 /// 2 circuits. One that is too large has two outer stages of ceil(circuits / (ports / 2)) switches and a middle crossbar of

@@ -69,6 +69,7 @@ NetworkShape network_shape(const ClusterSpec& cluster) {
   } else {
     shape.radix = cluster.rail.switch_radix;
     shape.oversubscription = cluster.rail.oversubscription;
+    shape.fewer_spines = cluster.rail.fewer_spines;
   }
   return shape;
 }

@@ -419,6 +419,7 @@ PlantSpec ClusterSpec::plant() const {
   plant.rail = rail.kind;
   plant.switch_radix = rail.switch_radix;
   plant.oversubscription = rail.oversubscription;
+  plant.fewer_spines = rail.fewer_spines;
   plant.uplinks = rail.uplinks;
   plant.uplinks_fail = std::ranges::any_of(rail.faults, [](const PortFault& fault) { return fault.of_uplinks(); });
   plant.planes = rail.planes;

@@ -1,5 +1,6 @@
 #include "report/cost_report.hpp"
 
+#include "core/counted.hpp"
 #include "report/bill_json.hpp"
 #include "report/output.hpp"
 #include "report/text.hpp"
@@ -123,7 +124,7 @@ std::string to_table(const Bill& bill) {
                      usd_text(line.usd), power_text(line.power_w)});
   }
   cells.push_back({"sum", "", "", "", "", "", usd_text(bill.usd()), power_text(bill.power_w())});
-  return in_columns(cells) + core::counted(switches_of(bill), "switch", "switches") + " in all\n";
+  return in_columns(cells) + core::counted(switches_of(bill), "switch", "es") + " in all\n";
 }
 
 }  // namespace photonrail::report

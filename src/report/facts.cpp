@@ -28,8 +28,13 @@ class Topic {
   void add(const Json& value, const std::string& pointer, const std::string& keys) {
     if (varied_.count(pointer) > 0) return say(keys.empty() ? "varied" : keys + " varied");
     if (!value.is_object()) return say(keys + (keys.empty() ? "" : " ") + text_of(value));
-    for (const auto& [key, inner] : value.members())
+    const Json* const name = value.find("name");
+    for (const auto& [key, inner] : value.members()) {
+      // A result's "policy" is the name with the parameters that follow it one by one.
+      if (key == "policy" && name != nullptr && text_of(inner).starts_with(text_of(*name))) continue;
+      if ((inner.is_array() || inner.is_object()) && inner.empty()) continue;
       add(inner, json::join_pointer(pointer, key), keys.empty() ? key : keys + " " + key);
+    }
   }
 
   // Keys below the pointer that are varied and are not in the scenario itself.
@@ -67,6 +72,7 @@ Json facts_of(const Json& scenario, const std::set<std::string>& varied) {
   for (const auto& [key, value] : scenario.members()) {
     if (key == "schema" || key == "name" || key == "why" || key == "$schema") continue;
     const std::string pointer = json::join_pointer("", key);
+    if (value.is_array() && value.empty() && varied.count(pointer) == 0) continue;
     Topic topic(varied);
     topic.add(value, pointer, "");
     if (varied.count(pointer) == 0) topic.add_absent(scenario, pointer);

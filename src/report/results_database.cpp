@@ -192,8 +192,11 @@ bool leaves_out_infeasible(const Rows& rows, PageTables& tables) {
   const std::string those = std::to_string(rows.infeasible_count()) + " of " + core::counted(rows.count(), "point") +
                             " could not run on such GPUs";
   const bool leaves_out = !tables.include_infeasible && rows.infeasible_count() < rows.count();
-  tables.notes.push_back(those + (leaves_out ? " (column infeasible) and are in no figure; --include-infeasible shows them"
-                                             : " (column infeasible), and are shown all the same"));
+  tables.notes.push_back(
+      those +
+      (leaves_out
+           ? " (column infeasible) and are in no figure; sweep --run-infeasible runs, --include-infeasible shows them"
+           : " (column infeasible), and are shown where they were run (sweep --run-infeasible)"));
   return leaves_out;
 }
 

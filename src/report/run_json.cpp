@@ -72,6 +72,8 @@ constexpr auto kRail = outputs<RailSpec>(
      key<[](const RailSpec& r) { return where(is_electrical(r), r.switch_radix); }>("radix", "Of an electrical switch."),
      key<[](const RailSpec& r) { return where(is_electrical(r), r.oversubscription); }>("oversubscription",
                                                                                         "Of electrical rails."),
+     key<[](const RailSpec& r) { return where(r.fewer_spines, true); }>("fewer_spines",
+                                                                        "Where leaves have ports to spare."),
      key<[](const RailSpec& r) { return where(!is_electrical(r), r.optical.name); }>("switch", "Of optical rails."),
      key<[](const RailSpec& r) { return where(!is_electrical(r), r.optical.reconfiguration.typical()); }>(
          "reconfiguration_s", "Of the optical switch; of a distribution its typical value."),

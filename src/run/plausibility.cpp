@@ -265,4 +265,14 @@ std::string Scenario::infeasible() const {
   return run::too_full(*this, memory_gb);
 }
 
+std::optional<double> Scenario::peak_memory_bytes() const {
+  std::optional<double> peak;
+  const auto add = [&](const JobSpec& job) {
+    for (const StageMemory& stage : job.memory) peak = std::max(peak.value_or(0.0), stage.total());
+  };
+  add(*this);
+  std::for_each(jobs.begin(), jobs.end(), add);
+  return peak;
+}
+
 }  // namespace photonrail

@@ -39,7 +39,8 @@ std::string_view name(UplinkRouting routing) {
 std::uint32_t PlantSpec::ports_per_leaf() const {
   if (!two_tier()) return std::max(1u, rail_ports());
   // One part in 1e12 more, so that 11 x 1.2 / 2.2 is 6 and not 5.
-  const double down = switch_radix * (oversubscription / (1.0 + oversubscription)) * (1.0 + 1e-12);
+  const double share = fewer_spines ? 1.0 : oversubscription;
+  const double down = switch_radix * (share / (1.0 + share)) * (1.0 + 1e-12);
   if (!(down >= 1.0)) return 1;
   return std::min(static_cast<std::uint32_t>(down), std::max(1u, switch_radix - 1));  // a leaf has an uplink
 }

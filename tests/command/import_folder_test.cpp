@@ -77,6 +77,46 @@ TEST_F(ImportFolder, ATraceWithoutWorkTakesItsRecordedTimes) {
   EXPECT_GT(result("again/result.json")["makespan_s"].get<double>(), 0.005);
 }
 
+// Ranks of dp 2, tp 4 as generators number them, dp innermost: 0 and 1 have one all-reduce of gradients, 0, 2, 4 and 6 have
+// nine of activations.
+TEST_F(ImportFolder, RanksWithDpInnermostArePlacedWithTpInServers) {
+  fs::create_directories(folder_ / "trace");
+  for (int rank = 0; rank < 8; ++rank) {
+    std::vector<Node> nodes{Node(1, kCompute, "kernel").duration_micros(5)};
+    const std::string tp = rank % 2 == 0 ? "20" : "21";
+    for (std::uint64_t n = 2; n <= 10; ++n) nodes.push_back(collective(n, 0, 1'000'000, tp).waits_for({n - 1}));
+    nodes.push_back(collective(11, 0, 1'000'000, std::to_string(10 + rank / 2)).waits_for({10}));
+    std::ofstream(folder_ / "trace" / ("job." + std::to_string(rank) + ".et"), std::ios::binary) << trace(nodes);
+  }
+  std::ofstream(folder_ / "trace/job.json")
+      << R"({"10": [0, 1], "11": [2, 3], "12": [4, 5], "13": [6, 7], "20": [0, 2, 4, 6], "21": [1, 3, 5, 7]})";
+  const Outcome in = run("import chakra trace -o own.json");
+  ASSERT_EQ(in.status, 0) << in.err;
+  EXPECT_THAT(in.out, HasSubstr("8 ranks, 2 groups of tp, 4 groups of dp"));
+  EXPECT_THAT(in.out, HasSubstr("  4 GPUs a server (--gpus-per-server)\n"
+                                "  ranks are numbered with dp innermost, and tp is put into servers (/placement)\n"));
+  ASSERT_EQ(run("run own.json --quiet --out own").status, 0) << read(folder_ / ".err");
+  // A ring all-reduce of 1 MB among two sends 1 MB from each of 8 ranks; among four, 1.5 MB from each, nine times.
+  const auto bytes = result("own/result.json")["communication"];
+  EXPECT_EQ(bytes["dp"]["bytes"].get<double>(), 8e6) << bytes;
+  EXPECT_EQ(bytes["tp"]["bytes"].get<double>(), 108e6) << bytes;
+}
+
+// One command from a trace to its table and page.
+TEST_F(ImportFolder, RunsWhatItWrote) {
+  const std::string source = PHOTONRAIL_SOURCE_DIR;
+  const Outcome in = run("import chakra " + source + "/traces/llama3-8b-tp4-pp2-dp2 -o trace.json --run out");
+  ASSERT_EQ(in.status, 0) << in.err;
+  EXPECT_THAT(in.out, HasSubstr("guessed:\n"));
+  EXPECT_THAT(in.out, HasSubstr("step time"));
+  EXPECT_THAT(in.out, HasSubstr("wrote out/result.json\nwrote out/trace.json\nwrote out/report.html\n"));
+  EXPECT_THAT(in.out, ::testing::Not(HasSubstr("runs it")));
+  EXPECT_THAT(read(folder_ / "out/report.html"), HasSubstr("</html>"));
+  EXPECT_EQ(run("import chakra " + source + "/traces/llama3-8b-tp4-pp2-dp2 -o trace.json --run ''").status, 2);
+  for (const char* door : {"kineto", "hf", "card", "astra", "infragraph"})
+    EXPECT_THAT(run(std::string("import ") + door + " --help").out, HasSubstr("--run DIR"));
+}
+
 TEST_F(ImportFolder, AnInfrastructureAndACardSayWhatIsGuessed) {
   const std::string source = PHOTONRAIL_SOURCE_DIR;
   const Outcome infra = run("import infragraph " + source + "/configs/infragraph/optical-rails.yaml -o infra.json");

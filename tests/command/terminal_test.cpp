@@ -102,7 +102,12 @@ TEST_F(Terminal, TheBillOfASweepHasCostOfAStepAndOfARun) {
     const double gpus = plain[i]["gpus"];
     const double step = plain[i]["step_s"];
     EXPECT_EQ(gpus, 128.0);
-    EXPECT_GT(plain[i]["switches"], 0.0);
+    // 8 rails of 32 ports, switches of 12. Even: 6 ports down, 6 leaves, 32 uplinks, 3 spines. 2:1: 8 down, 4 leaves of 4
+    // uplinks, 2 spines; with the leaves of before 5 x 3 + 1 uplinks, 2 spines. 4:1: 9 down, 4 leaves, 3 x 3 + 2 uplinks, a
+    // spine. An OCS of 192 ports has 96 circuits, for 3 rails of 32.
+    const double switches = i == 0 ? 8 * 9 : i == 1 ? 8 * 6 : i == 2 ? 8 * 8 : i == 3 ? 8 * 5 : 3;
+    EXPECT_EQ(plain[i]["switches"], switches) << plain[i]["name"];
+    EXPECT_NEAR(plain[i]["usd_per_step"], static_cast<double>(plain[i]["network_usd"]) * step / 126'144'000.0, 1e-9);
     const double more = static_cast<double>(priced[i]["usd_per_step"]) - static_cast<double>(plain[i]["usd_per_step"]);
     EXPECT_NEAR(more, 1e-6 * gpus * step, 1e-9 * gpus * step) << plain[i]["name"];
     EXPECT_DOUBLE_EQ(priced[i]["usd_of_run"], priced[i]["usd_per_trillion_tokens"]);

@@ -15,6 +15,7 @@ struct TracedGroup {
   const char* name;
   std::vector<std::size_t> ranks;
   CollectiveOp op;
+  int calls = 1;
 };
 
 // The graph with the dimensions that places give to ranks in order on servers of `gpus_per_server`, and what is made of
@@ -32,7 +33,8 @@ std::vector<Dimension> refined(std::size_t ranks, std::uint32_t gpus_per_server,
     std::vector<CommunicatorId> slots;
     for (std::size_t g = 0; g < groups.size(); ++g) {
       if (std::find(groups[g].ranks.begin(), groups[g].ranks.end(), r) == groups[g].ranks.end()) continue;
-      builder.add_collective(program, static_cast<std::uint32_t>(slots.size()), groups[g].op, Bytes{1000});
+      for (int call = 0; call < groups[g].calls; ++call)
+        builder.add_collective(program, static_cast<std::uint32_t>(slots.size()), groups[g].op, Bytes{1000});
       slots.push_back(ids[g]);
     }
     builder.assign(RankId{r}, program, slots);
@@ -71,6 +73,29 @@ TEST(TraceDimensions, WhatStepsOverNeighboursOfAServerIsDataParallel) {
   EXPECT_EQ(found, (std::vector{Dimension::kTp, Dimension::kTp, Dimension::kDp}));
   // Without groups of neighbours a group with steps is the tensor-parallel one.
   EXPECT_EQ(refined(8, 8, {{"c", {0, 2, 4, 6}, kReduceScatter}}), std::vector{Dimension::kTp});
+}
+
+// Ranks of dp 2, tp 4 with dp innermost: tensor-parallel groups meet four times a layer and micro-batch, and data-parallel
+// ones once a layer.
+TEST(TraceDimensions, NeighboursThatMeetRarelyAreDataParallel) {
+  const auto with = [](int of_neighbours) {
+    return refined(8, 8,
+                   {{"a", {0, 1}, kAllReduce, of_neighbours},
+                    {"b", {2, 3}, kAllReduce, of_neighbours},
+                    {"c", {4, 5}, kAllReduce, of_neighbours},
+                    {"d", {6, 7}, kAllReduce, of_neighbours},
+                    {"e", {0, 2, 4, 6}, kAllGather, 12},
+                    {"f", {1, 3, 5, 7}, kAllGather, 12}});
+  };
+  using enum Dimension;
+  EXPECT_EQ(with(4), (std::vector{kDp, kDp, kDp, kDp, kTp, kTp}));
+  EXPECT_EQ(with(5), (std::vector{kTp, kTp, kTp, kTp, kDp, kDp}));  // less than three times as often
+  // Servers of four: the longer groups are in no server and along no rail. Servers of two: they are along rails.
+  const auto placed = [](std::uint32_t gpus) {
+    return refined(8, gpus, {{"a", {0, 1}, kAllReduce, 1}, {"e", {0, 2, 4, 6}, kAllGather, 9}});
+  };
+  EXPECT_EQ(placed(4), (std::vector{kDp, kTp}));
+  EXPECT_EQ(placed(2), (std::vector{kDp, kTp}));
 }
 
 }  // namespace

@@ -58,6 +58,29 @@ TEST(PhysicalBill, TheThreeElectricalNetworksOfFourRails) {
   EXPECT_EQ(counts(bill_of_materials(kRailOptimised, shape(5, 4), prices())), (Numbers{8, 3, 80, 40}));
 }
 
+// 2 rails of 16 ports on switches of 8. 1:1: 4 down and 4 up, 4 leaves, 16 uplinks, 2 spines. 3:1 by more ports below a
+// leaf: 6 down, leaves of 6, 6 and 4 ports with 2, 2 and 2 uplinks, a spine. 3:1 by fewer spines: 4 down and ceil(4 / 3) =
+// 2 up, 4 leaves, 8 uplinks, a spine.
+TEST(PhysicalBill, FewerSpinesAreTheSameLeavesWithPortsToSpare) {
+  NetworkShape s = shape(16, 2);
+  const auto switches = [&] {
+    const Numbers all = counts(bill_of_materials(kRailOnly, s, prices()));
+    return Numbers(all.begin(), all.begin() + 2);
+  };
+  EXPECT_EQ(switches(), (Numbers{2 * 4, 2 * 2}));
+  s.oversubscription = 3.0;
+  EXPECT_EQ(switches(), (Numbers{2 * 3, 2 * 1}));
+  s.fewer_spines = true;
+  const Bill bill = bill_of_materials(kRailOnly, s, prices());
+  EXPECT_EQ(switches(), (Numbers{2 * 4, 2 * 1}));
+  EXPECT_EQ(bill.lines[0].ports_used, 2u * (16 + 8));
+  EXPECT_EQ(bill.lines[1].ports_used, 2u * 8);
+  // Links: 32 of NICs and 16 between switches, a transceiver at each end.
+  EXPECT_DOUBLE_EQ(bill.usd(), 10 * 800 + 2 * 48 * 10 + 48);
+  s.oversubscription = 1.0;  // nothing to spare
+  EXPECT_EQ(switches(), (Numbers{2 * 4, 2 * 2}));
+}
+
 TEST(PhysicalBill, PhotonicRailsHaveOneTransceiverAPort) {
   // 2 rails of 8 circuits: an OCS of 16 ports each.
   const Bill bill = bill_of_materials(kPhotonicRail, shape(8, 2), prices());

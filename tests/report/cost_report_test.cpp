@@ -47,6 +47,7 @@ TEST(CostReport, ABillHasItsLinesAndItsSum) {
   EXPECT_FALSE(json["bill"][1].contains("ports"));
   EXPECT_EQ(json["fabrics"].size(), 2u);
   EXPECT_THAT(to_table(bill()), HasSubstr("319.6 k USD"));
+  EXPECT_THAT(to_table(bill()), HasSubstr("\n2 switches in all\n"));
 }
 
 TEST(CostReport, AResultHasIt) {

@@ -123,6 +123,7 @@ Json draw_cluster(Dice& dice, Extent& extent) {
   } else {
     rail["radix"] = dice.pick<std::uint32_t>({64, 64, 2, 4, 8});
     if (dice.one_in(2)) rail["oversubscription"] = dice.pick<double>({1, 2, 3});
+    if (rail.contains("oversubscription") && dice.one_in(4)) rail["fewer_spines"] = true;
     if (dice.one_in(2)) rail["tier_latency_ns"] = 500;
   }
   cluster["rail"] = rail;

@@ -19,6 +19,7 @@ PlantSpec plant_of(const Extent& extent, const Json& cluster) {
   const Json& rail = cluster["rail"];
   plant.switch_radix = rail.value("radix", 64U);
   plant.oversubscription = rail.value("oversubscription", 1.0);
+  plant.fewer_spines = rail.value("fewer_spines", false);
   if (rail.contains("uplinks")) plant.uplinks.count = rail["uplinks"].value("count", 0U);
   return plant;
 }

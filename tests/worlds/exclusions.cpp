@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 15> kLists{"/cluster/rail/faults",
                                                   "/workload/training/operators/unlike/"};
 
 // Keys of /cluster/rail.
-constexpr std::array<std::string_view, 3> kTiers{"/oversubscription", "/radix", "/tier_latency_time"};
+constexpr std::array<std::string_view, 4> kTiers{"/fewer_spines", "/oversubscription", "/radix", "/tier_latency_time"};
 constexpr std::array<std::string_view, 6> kOptical{"forwarding", "kind=optical", "on_dark", "planes", "pods", "switch"};
 
 bool is_in_list(std::string_view word) {

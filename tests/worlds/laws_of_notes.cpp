@@ -55,7 +55,7 @@ std::string one_tier(const Noted& at) {
   if (std::string text = there_unless(fits && set, at, "ports, radix and oversubscription"); !text.empty()) return text;
   if (at.note == nullptr) return "";
   Json twin = at.file;
-  twin["cluster"]["rail"].erase("oversubscription");
+  for (const char* key : {"oversubscription", "fewer_spines"}) twin["cluster"]["rail"].erase(key);
   erase_times(twin["cluster"]["rail"], "tier_latency");
   return at.is_the_same(twin);
 }

@@ -20,8 +20,7 @@ void card_import(const CardOptions& options) {
   write(options.out, scenario_from_card(options.from));
   std::cout << "guessed:\n"
             << "  electrical rails without oversubscription, rank r on GPU r (/cluster/rail, /placement)\n"
-            << "  GPUs that reach their peak (/cluster/gpu/compute_efficiency)\n"
-            << "photonrail run " << options.out.string() << " runs it\n";
+            << "  GPUs that reach their peak (/cluster/gpu/compute_efficiency)\n";
 }
 
 void card_export(const CardOptions& options, const Registries& known) {

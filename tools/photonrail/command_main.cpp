@@ -140,7 +140,9 @@ void add_sweep(CLI::App& app, SweepCommandOptions& options, SweepFolderOptions& 
   command->add_option("--point-limit", options.point_limit_s, "Processor time of a point, which fails beyond it (any)")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.001, 1e9));
-  command->add_flag("--retry-failed", options.retry_failed, "Run points anew that failed")->excludes(shard);
+  command->add_flag("--retry-failed", options.also.failed, "Run points anew that failed")->excludes(shard);
+  command->add_flag("--run-infeasible", options.also.infeasible,
+                    "Also run points that need more memory than their GPUs have");
   command->add_flag("--quiet", options.quiet, "No progress; only the path of what was written");
   add_slurm(*command, options.launch, "points");
 
@@ -444,10 +446,11 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   OperatorsOptions operators_options;
   std::vector<std::filesystem::path> plugins;
   add_plugins(app, known, plugins, act);
-  add_work_limit(app, {&run_options.work_limit_s, &serve_options.run.work_limit_s, &sweep_options.work_limit_s,
-                       &calibrate_options.work_limit_s, &rows_options.work_limit_s, &goodput_options.work_limit_s,
-                       &report_options.work_limit_s, &fuzz_options.work_limit_s, &allocate_options.work_limit_s,
-                       &format_options.collective.work_limit_s, &explain_options.work_limit_s});
+  add_work_limit(
+      app, {&run_options.work_limit_s, &serve_options.run.work_limit_s, &sweep_options.work_limit_s,
+            &calibrate_options.work_limit_s, &rows_options.work_limit_s, &goodput_options.work_limit_s,
+            &report_options.work_limit_s, &fuzz_options.work_limit_s, &allocate_options.work_limit_s,
+            &format_options.collective.work_limit_s, &format_options.run.work_limit_s, &explain_options.work_limit_s});
   add_run(app, run_options, plugins, known);
   add_serve(app, serve_options, plugins, known);
   add_sweep(app, sweep_options, sweep_folder, plugins, known);

@@ -67,6 +67,12 @@ struct SweepLaunchOptions {
   std::uint32_t points_per_task = 0;
 };
 
+/// Points that are run beside those that are missing.
+struct SweepExtraPoints {
+  bool failed = false;      ///< recorded as such
+  bool infeasible = false;  ///< their job does not fit its GPUs
+};
+
 struct SweepCommandOptions {
   std::filesystem::path file;
   std::vector<std::string> set;
@@ -77,7 +83,7 @@ struct SweepCommandOptions {
   std::uint32_t jobs = 0;
   std::uint64_t memory_bytes = 0;
   std::string shard;
-  bool retry_failed = false;
+  SweepExtraPoints also{};
   bool quiet = false;
   SweepLaunchOptions launch;
   double point_limit_s = 0.0;

@@ -1,8 +1,12 @@
 #include "format_commands.hpp"
 
 #include "options.hpp"
+#include "report/page.hpp"
 
 #include <CLI/CLI.hpp>
+
+#include <functional>
+#include <iostream>
 
 namespace photonrail::command {
 
@@ -40,8 +44,26 @@ void add_card(CLI::App& app, CardOptions& options, const Registries& known) {
   add_input(*write, "SCENARIO.json", options.from, "A scenario file")->required();
   for (CLI::App* command : {read, write}) add_out_file(*command, options.out, "Write this file")->required();
   add_set(*write, options.set);
-  read->callback([&options] { card_import(options); });
+  read->callback([&options, &known] {
+    card_import(options);
+    run_imported(options.out, {}, known);
+  });
   write->callback([&options, &known] { card_export(options, known); });
+}
+
+// What an import has beside its input: where the scenario goes, and whether it is run at once.
+void add_imported(CLI::App& command, std::filesystem::path& out, FormatOptions& all, const Registries& known,
+                  const std::function<void()>& import) {
+  add_out_file(command, out, "Write this file")->required();
+  command
+      .add_option("--run", all.run.folder,
+                  "Run it too: prints the table, and writes result, timeline and page into this folder")
+      ->type_name("DIR")
+      ->check([](const std::string& name) { return name.empty() ? "is empty: name a folder" : ""; });
+  command.callback([&all, &out, &known, import] {
+    import();
+    run_imported(out, all.run, known);
+  });
 }
 
 void add_import(CLI::App& app, FormatOptions& all, const Registries& known) {
@@ -55,8 +77,7 @@ void add_import(CLI::App& app, FormatOptions& all, const Registries& known) {
   auto* folder = command->add_option("DIR", all.astra_folder, "A folder with all of its files, in place of naming each");
   folder->excludes(system);
   add_astra(*command, options, system);
-  add_out_file(*command, options.out, "Write this file")->required();
-  command->callback([&all] {
+  add_imported(*command, options.out, all, known, [&all] {
     if (all.astra.files.system.empty() && all.astra_folder.empty())
       throw CLI::RequiredError("DIR, or --system with --network and --workload");
     all.astra_folder.empty() ? astra_import(all.astra) : import_astra_folder(all.astra, all.astra_folder);
@@ -68,19 +89,18 @@ void add_import(CLI::App& app, FormatOptions& all, const Registries& known) {
       ->type_name("N")
       ->check(CLI::Range(1U, 100'000U));
   model->add_option("--gpu", all.hf.gpu, "A name of `photonrail list gpus`")->type_name("GPU")->capture_default_str();
-  add_out_file(*model, all.hf.out, "Write this file")->required();
-  model->callback([&all, &known] { import_hf(all.hf, known); });
+  add_imported(*model, all.hf.out, all, known, [&all, &known] { import_hf(all.hf, known); });
 
   CLI::App* cluster = read->add_subcommand("infragraph", "Write a scenario on the cluster of an InfraGraph infrastructure");
   add_input(*cluster, "INFRASTRUCTURE.yaml", infragraph.from, "YAML or JSON")->required();
-  cluster->callback([&infragraph] { infragraph_import(infragraph); });
+  add_imported(*cluster, infragraph.out, all, known, [&infragraph] { infragraph_import(infragraph); });
   CLI::App* write = app.add_subcommand("export", "Write what other tools read");
   write->require_subcommand(1);
   CLI::App* graph = write->add_subcommand("infragraph", "Write the cluster of a scenario as an InfraGraph infrastructure");
   add_input(*graph, "SCENARIO.json", infragraph.from, "A scenario file")->required();
   add_set(*graph, infragraph.set);
   graph->callback([&infragraph, &known] { infragraph_export(infragraph, known); });
-  for (CLI::App* sub : {cluster, graph}) add_out_file(*sub, infragraph.out, "Write this file")->required();
+  add_out_file(*graph, infragraph.out, "Write this file")->required();
 }
 
 void add_import_traces(CLI::App& app, FormatOptions& options, const Registries& known) {
@@ -91,16 +111,14 @@ void add_import_traces(CLI::App& app, FormatOptions& options, const Registries& 
     command->add_option("--gpus-per-server", of.gpus_per_server, "Of the cluster (8, 4 or 2, as divides the ranks)")
         ->type_name("N")
         ->check(CLI::Range(1U, 1024U));
-    add_out_file(*command, of.out, "Write this file")->required();
-    command->callback([&of, &known] { import_trace(of, known); });
+    add_imported(*command, of.out, options, known, [&of, &known] { import_trace(of, known); });
   };
   add("chakra", "Write a scenario of Chakra traces", "Their folder, or PREFIX of PREFIX.RANK.et", options.import_chakra);
   add("kineto", "Write a scenario of traces of PyTorch's profiler", "Their folder, or a pattern with one *",
       options.import_kineto);
   CLI::App* card = read->add_subcommand("card", "Write a scenario of a CCL-Bench card");
   add_input(*card, "CARD.yaml", options.card.from, "A workload card")->required();
-  add_out_file(*card, options.card.out, "Write this file")->required();
-  card->callback([&options] { card_import(options.card); });
+  add_imported(*card, options.card.out, options, known, [&options] { card_import(options.card); });
 }
 
 void add_collective(CLI::App& app, CollectiveOptions& options, const Registries& known) {
@@ -136,6 +154,24 @@ void add_collective(CLI::App& app, CollectiveOptions& options, const Registries&
 }
 
 }  // namespace
+
+void run_imported(const std::filesystem::path& file, const ImportedRun& options, const Registries& known) {
+  if (options.folder.empty()) {
+    std::cout << "photonrail run " << file.string() << " runs it\n";
+    return;
+  }
+  RunOptions run_options;
+  run_options.scenarios = {file};
+  run_options.out = options.folder;
+  run_options.trace = true;
+  run_options.work_limit_s = options.work_limit_s;
+  std::cout << '\n';
+  run(run_options, known);
+  ReportOptions page;
+  page.folder = options.folder;
+  page.work_limit_s = options.work_limit_s;
+  if (report::why_no_page().empty()) report(page);
+}
 
 void add_format_commands(CLI::App& app, FormatOptions& options, const Registries& known) {
   add_trace(app, options.trace, known);

@@ -29,8 +29,16 @@ void import_hf(const ImportHfOptions& options, const Registries& known);
 /// The same of ASTRA-sim's files in a folder, which their names tell where `options` does not.
 void import_astra_folder(AstraCommandOptions options, const std::filesystem::path& folder);
 
+/// What becomes of a scenario that is imported.
+struct ImportedRun {
+  std::filesystem::path folder{};  ///< it is run, and its table, timeline and page go here; empty: only say how to run it
+  double work_limit_s = kWorkLimit;
+};
+void run_imported(const std::filesystem::path& file, const ImportedRun& options, const Registries& known);
+
 /// Holds what the commands of this file parse into.
 struct FormatOptions {
+  ImportedRun run{};
   ImportTraceOptions import_chakra{};
   ImportTraceOptions import_kineto{.kineto = true};
   TraceOptions trace;

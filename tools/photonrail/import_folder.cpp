@@ -89,12 +89,16 @@ void import_astra_folder(AstraCommandOptions options, const fs::path& folder) {
   require(files.network, folder, "*network*.yml", "--network");
   require(files.workload, folder, "PREFIX.RANK.et", "--workload");
   astra_import(options);
+  const Scenario read = read_scenario(options.out);
   std::cout << "guessed, by the names of files:\n  system " << files.system.filename().string() << ", network "
             << files.network.filename().string() << ", workload " << files.workload.filename().string() << '\n';
   if (!files.comm_groups.empty()) std::cout << "  groups " << files.comm_groups.filename().string() << '\n';
-  std::cout << "photonrail run " << options.out.string()
-            << " runs it on rails, without ASTRA-sim's rules; run --astra keeps to\n"
-            << "them, by default those of its congestion-unaware back end (--backend)\n";
+  const std::uint32_t gpus = read.cluster.gpus_per_server;
+  std::cout << "  " << core::counted(read.cluster.servers, "server") << " of " << core::counted(gpus, "GPU")
+            << (gpus == 1 ? ", as the network has one dimension" : ", the network's innermost dimension")
+            << " (/cluster)\n  rank r is GPU r (/placement); dimensions by places, strides and operations\n"
+            << "  rails in place of ASTRA-sim's rules: photonrail run --astra keeps to them, by\n"
+            << "  default those of its congestion-unaware back end (--backend)\n";
 }
 
 void import_hf(const ImportHfOptions& options, const Registries& known) {
@@ -124,8 +128,7 @@ void import_hf(const ImportHfOptions& options, const Registries& known) {
             << said(text, "\"sequence\": ", ",") << " tokens a step (/workload/training)\n"
             << "  optical rails of " << init.switches
             << (text.find("\"pods\"") == std::string::npos ? "" : " in pods, as one is too small for a rail")
-            << " (/cluster/rail)\n  controller " << init.controller << " (/controller), two steps (/run)\n"
-            << "photonrail run " << options.out.string() << " runs it\n";
+            << " (/cluster/rail)\n  controller " << init.controller << " (/controller), two steps (/run)\n";
 }
 
 }  // namespace photonrail::command

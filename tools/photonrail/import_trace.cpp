@@ -27,6 +27,7 @@ using json::Json;
 struct TraceScenario {
   std::string name;
   Json workload;
+  std::optional<Json> placement{};  ///< none: rank r is GPU r
   std::size_t ranks = 0;
   std::vector<std::string> guesses;
 };
@@ -92,17 +93,55 @@ std::vector<std::uint32_t> likely_gpus_per_server(std::size_t ranks) {
 
 std::string text_of_import(const TraceScenario& scenario, std::uint32_t gpus) {
   const std::size_t servers = (scenario.ranks + gpus - 1) / gpus;
-  const Json root{{"schema", "photonrail.scenario/1"},
-                  {"name", scenario.name},
-                  {"why", "imported: cluster and placement are guesses"},
-                  {"cluster", Json{{"servers", servers},
-                                   {"gpus_per_server", gpus},
-                                   {"gpu", Json{{"preset", "h100"}, {"compute_efficiency", 0.5}}},
-                                   {"scale_up", Json{{"gb_per_s", 450}}},
-                                   {"nic", Json{{"ports", 1}, {"port_gb_per_s", 50}}},
-                                   {"rail", Json{{"kind", "electrical"}}}}},
-                  {"workload", scenario.workload}};
+  Json root{{"schema", "photonrail.scenario/1"},
+            {"name", scenario.name},
+            {"why", "imported: cluster and placement are guesses"},
+            {"cluster", Json{{"servers", servers},
+                             {"gpus_per_server", gpus},
+                             {"gpu", Json{{"preset", "h100"}, {"compute_efficiency", 0.5}}},
+                             {"scale_up", Json{{"gb_per_s", 450}}},
+                             {"nic", Json{{"ports", 1}, {"port_gb_per_s", 50}}},
+                             {"rail", Json{{"kind", "electrical"}}}}},
+            {"workload", scenario.workload}};
+  if (scenario.placement) root["placement"] = *scenario.placement;
   return root.dump(2) + "\n";
+}
+
+/// Ranks that are numbered with dp innermost, so that ranks of one tensor-parallel group are `dp` apart.
+struct DpInnermost {
+  std::size_t dp = 0;
+  std::size_t tp = 0;
+};
+
+// The numbering of the ranks, where all tensor-parallel groups step over ranks alike.
+std::optional<DpInnermost> dp_innermost(const Scenario& scenario) {
+  std::optional<DpInnermost> found;
+  for (const Communicator& c : scenario.graph.communicators()) {
+    if (c.dimension != Dimension::kTp) continue;
+    const std::size_t first = c.members.front().index();
+    if (c.members[1].index() <= first) return std::nullopt;
+    const std::size_t stride = c.members[1].index() - first;
+    if (!found) found = DpInnermost{.dp = stride, .tp = c.members.size()};
+    if (c.members.size() != found->tp || first % (found->dp * found->tp) >= found->dp) return std::nullopt;
+    for (std::size_t i = 1; i < c.members.size(); ++i) {
+      if (c.members[i].index() != first + i * found->dp) return std::nullopt;
+    }
+  }
+  const bool apart = found && found->dp > 1 && scenario.graph.ranks() % (found->dp * found->tp) == 0;
+  return apart ? found : std::nullopt;
+}
+
+// Tensor-parallel groups belong into servers: places them there.
+void place_dp_innermost(const DpInnermost& of, TraceScenario& scenario) {
+  const std::size_t pp = scenario.ranks / (of.dp * of.tp);
+  Json sizes{{"dp", of.dp}, {"tp", of.tp}};
+  std::vector<std::string> ranks{"dp", "tp"};
+  std::vector<std::string> order{"tp", "dp"};
+  if (pp > 1) {
+    sizes["pp"] = pp;
+    for (auto* names : {&ranks, &order}) names->emplace_back("pp");
+  }
+  scenario.placement = Json{{"rank_order", ranks}, {"order", order}, {"sizes", sizes}};
 }
 
 // How many groups have each dimension, as they are read with this cluster.
@@ -128,31 +167,40 @@ bool needs_recorded_times(const Scenario& scenario) {
 
 void import_trace(const ImportTraceOptions& options, const Registries& known) {
   TraceScenario scenario = options.kineto ? from_kineto(options.from) : from_chakra(options.from);
+  const auto read_with = [&](std::uint32_t gpus) {
+    return parse_scenario(text_of_import(scenario, gpus), ".", options.out.string(), {}, known);
+  };
   const bool asked = options.gpus_per_server > 0;
   std::uint32_t gpus = options.gpus_per_server;
   std::optional<Scenario> best;
   for (const std::uint32_t likely : asked ? std::vector{gpus} : likely_gpus_per_server(scenario.ranks)) {
     // Names of groups that disagree with where their ranks are become warnings: the size with the fewest is taken.
-    Scenario tried = parse_scenario(text_of_import(scenario, likely), ".", options.out.string(), {}, known);
+    Scenario tried = read_with(likely);
     if (best && tried.graph.warnings().size() >= best->graph.warnings().size()) continue;
     best = std::move(tried);
     gpus = likely;
   }
-  if (!options.kineto && needs_recorded_times(*best)) {
+  const bool times = !options.kineto && needs_recorded_times(*best);
+  if (times) {
     scenario.workload["chakra"]["compute_time"] = "trace";
-    best = parse_scenario(text_of_import(scenario, gpus), ".", options.out.string(), {}, known);
     scenario.guesses.push_back("computations take their recorded times (\"compute_time\" in /workload/chakra)");
   }
+  const std::optional<DpInnermost> numbering = dp_innermost(*best);
+  if (numbering) {
+    place_dp_innermost(*numbering, scenario);
+    if (!asked && numbering->tp <= 8) gpus = static_cast<std::uint32_t>(numbering->tp);  // a server has a group
+  }
+  if (times || numbering) best = read_with(gpus);
   const Scenario& read = *best;
   if (!asked) scenario.guesses.push_back(core::counted(gpus, "GPU") + " a server (--gpus-per-server)");
-  scenario.guesses.push_back("rank r is GPU r: ranks fill servers in order (/placement)");
+  scenario.guesses.push_back(numbering ? "ranks are numbered with dp innermost, and tp is put into servers (/placement)"
+                                       : "rank r is GPU r: ranks fill servers in order (/placement)");
   scenario.guesses.push_back("H100s, 450 GB/s inside a server, a NIC of 50 GB/s a GPU, electrical rails (/cluster)");
   scenario.guesses.push_back("dimensions of groups by places, strides and operations; sends are pp (/workload)");
   write_file(options.out, text_of_import(scenario, gpus));
   std::cout << "wrote " << options.out.string() << ": " << core::counted(scenario.ranks, "rank") << ", "
             << dimensions_text(read) << "\nguessed:\n";
   for (const std::string& guess : scenario.guesses) std::cout << "  " << guess << '\n';
-  std::cout << "photonrail run " << options.out.string() << " runs it\n";
 }
 
 }  // namespace photonrail::command

@@ -17,8 +17,7 @@ void infragraph_import(const InfragraphOptions& options) {
             << "\nguessed:\n  an all-reduce of 1 GB among all GPUs, as an infrastructure has no job (/workload)\n";
   if (scenario.cluster.rail.kind == RailKind::kOptical)
     std::cout << "  controller " << scenario.controller.name << " (/controller)\n";
-  std::cout << hung_lines(scenario.why, static_cast<std::size_t>(output_width())) << "photonrail run "
-            << options.out.string() << " runs it\n";
+  std::cout << hung_lines(scenario.why, static_cast<std::size_t>(output_width()));
 }
 
 void infragraph_export(const InfragraphOptions& options, const Registries& known) {

@@ -69,17 +69,19 @@ struct PlantSpec {
   RailKind rail = RailKind::kElectrical;
   std::uint32_t switch_radix = 64;  ///< electrical: ports of one rail switch
   double oversubscription = 1.0;    ///< electrical, two tiers: bandwidth down / bandwidth up of a leaf; >= 1
-  UplinkSpec uplinks{};             ///< electrical, two tiers
-  bool uplinks_fail = false;        ///< electrical, two tiers: some uplink has a fault at some time
-  std::uint32_t planes = 1;         ///< optical: NIC port p ends on plane p % planes; a divisor of nic_ports
-  std::uint32_t pod_servers = 0;    ///< optical: servers of a pod, which has switches of its own; 0: no pods
-  bool optical_pods = false;        ///< pods are joined by circuit switches, not by packet switches
+  bool fewer_spines = false;      ///< electrical, two tiers: leaves keep half of their ports down, and have ports to spare
+  UplinkSpec uplinks{};           ///< electrical, two tiers
+  bool uplinks_fail = false;      ///< electrical, two tiers: some uplink has a fault at some time
+  std::uint32_t planes = 1;       ///< optical: NIC port p ends on plane p % planes; a divisor of nic_ports
+  std::uint32_t pod_servers = 0;  ///< optical: servers of a pod, which has switches of its own; 0: no pods
+  bool optical_pods = false;      ///< pods are joined by circuit switches, not by packet switches
 
   [[nodiscard]] std::uint32_t gpus() const { return servers * gpus_per_server; }
   [[nodiscard]] std::uint32_t rail_ports() const { return servers * nic_ports; }
   /// A rail of more ports than one switch has needs leaves and spines.
   [[nodiscard]] bool two_tier() const { return rail == RailKind::kElectrical && rail_ports() > switch_radix; }
-  /// NIC ports below one leaf: radix x o / (1 + o), at least 1; all of the rail's ports with one tier.
+  /// NIC ports below one leaf: radix x o / (1 + o), or radix / 2 with `fewer_spines`; at least 1; all of the rail's ports
+  /// with one tier.
   [[nodiscard]] std::uint32_t ports_per_leaf() const;
   [[nodiscard]] std::uint32_t leaves() const;        ///< per rail
   [[nodiscard]] std::uint32_t uplink_count() const;  ///< of a leaf

@@ -72,6 +72,7 @@ struct NetworkShape {
   Bandwidth nic_port{};           ///< 0: the catalogue's. A faster one takes several ports of the catalogue
   std::uint32_t radix = 0;        ///< of electrical switches, at the catalogue's price a port; 0: the catalogue's
   double oversubscription = 1.0;  ///< down / up, of electrical switches next to the NICs
+  bool fewer_spines = false;      ///< these keep half of their ports down, and have ports to spare
   std::uint32_t planes = 1;       ///< optical: OCSs side by side among which the NIC's ports are dealt out
   /// Where its ports, price and power are given they go before the catalogue's; a mesh (`pip`) has none there.
   std::optional<OpticalSwitchSpec> optical{};

@@ -106,7 +106,7 @@ class SweepObserver {
   virtual void reused(std::uint64_t /*points*/) {}
   /// A file of the folder was altered after it was written; what is lost with it is run again.
   virtual void damaged(const std::string& /*sentence*/) {}
-  /// A point ran with warnings, or could not run on such GPUs: `infeasible` says why, or is empty.
+  /// A point has warnings, or its job does not fit such GPUs: `infeasible` says why, or is empty.
   virtual void warned(const SweepPoint&, const std::vector<std::string>& /*warnings*/, const std::string& /*infeasible*/) {}
   /// Notifies of the share of the estimated time that lies behind.
   virtual void advanced(double /*share*/) {}
@@ -120,8 +120,11 @@ struct SweepOptions {
   std::uint64_t memory_bytes = 0;   ///< what the runs in flight may need together, by estimate; 0: 80 % of the machine
   std::optional<Shard> shard;       ///< its points only, into a file of its own; merge_sweep() takes them in
   bool retry_failed = false;        ///< run points anew that are recorded as failed
-  double point_limit_s = 0.0;       ///< processor time of one point, which fails beyond it; 0: any
-  double work_limit_s = 0.0;        ///< refuses, by ConfigError, points that take longer together by estimate; 0: any
+  /// Also run points whose job needs more memory than its GPUs have. Without it these are recorded with the reason and the
+  /// memory alone; with it those that are so recorded are run.
+  bool run_infeasible = false;
+  double point_limit_s = 0.0;  ///< processor time of one point, which fails beyond it; 0: any
+  double work_limit_s = 0.0;   ///< refuses, by ConfigError, points that take longer together by estimate; 0: any
   const std::atomic<bool>* stop = nullptr;  ///< becomes true: end soon; what is in flight is lost
 };
 

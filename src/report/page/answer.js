@@ -1,11 +1,11 @@
 // The answer that the page opens with: which design is best where designs differ most, by how much, what it costs and what binds it.
 import { stretchesBelow } from './break_even.js';
 import { namedValue, waitCauses } from './charts.js';
-import { element } from './dom.js';
+import { cellOf, element } from './dom.js';
 import { formatShare, formatValue, isShare, quantityOf, unitOf } from './format.js';
-import { allRows, compare, FASTEST, heldText, isLessBetter, isTime, matchingRows, stepTimeOf } from './selection.js';
+import { allRows, compare, FASTEST, heldText, isLessBetter, isTime, isYield, mainMetricOf, matchingRows, stepTimeOf } from './selection.js';
 import { mean } from './statistics.js';
-import { judgedWhole, largestParts } from './workloads.js';
+import { judgedWhole, largestParts, wholesOf } from './workloads.js';
 
 const MOST_ROWS = 10;
 const SAME = 1e-4;      // designs that differ by less are equally good
@@ -27,6 +27,9 @@ export function bindingOf(table, rows) {
   const whole = judgedWhole(table);
   return whole ? largestParts(table, rows, whole).slice(0, 2).filter((part) => part.share > 0.005).map(share).join(', ') : bindingOfRanks(table, rows);
 }
+
+// Whether parts of the whole run beside each other, so that their shares come to more than all of it.
+const hasOverlap = (table, rows) => rows.some((row) => largestParts(table, [row], judgedWhole(table)).reduce((sum, part) => sum + part.share, 0) > 1.001);
 
 // The cause of most of the waits for peers is named where it is known: "peers (pipeline bubble)".
 function peersLabel(table, rows) {
@@ -124,11 +127,22 @@ function sentenceOf({ best, others, base, metric, text, where }) {
   return next === undefined ? `${head}.` : `${head}; the next, ${text(next.name)}, has ${formatShare(Math.abs(next.value / best[0].value - 1))} ${less ? 'more' : 'less'}.`;
 }
 
+// Of the months of one job: their goodput, and what takes most of the rest.
+function answerOfMonths(table, row, name) {
+  const months = wholesOf(table).find(({ shares }) => shares);
+  const cell = (column) => [quantityOf(column), formatValue(table.get(column)?.values[row] ?? NaN, column)];
+  const lost = largestParts(table, [row], months).filter((part) => part.label !== months.parts[0].name && part.share > 0).slice(0, 2).map(share).join(', ');
+  const columns = [['job', name], cell('goodput.share'), cell('goodput.ettr_share'), cell('goodput.steps_per_day'), ['most of the rest', lost]].filter(([, text]) => text !== '' && text !== '–');
+  return { title: `${name}: goodput ${columns[1][1]}.`, held: '', note: 'Goodput counts all GPUs, spares too; productive time is that of the job.', head: columns.map(([head]) => head),
+    rows: [{ winner: false, cells: columns.map(([, text]) => text) }] };
+}
+
 // Of one run: what it is judged by, and what takes most of that.
 function answerOfOne(table, row) {
   const whole = judgedWhole(table)?.whole;
   const metric = [whole, stepTimeOf(table)].find((name) => Number.isFinite(table.get(name)?.values[row]));
   const name = ['name', 'scenario'].map((column) => table.get(column)?.values[row]).find((text) => typeof text === 'string' && text !== '');
+  if (name !== undefined && mainMetricOf(table)?.startsWith('goodput.')) return answerOfMonths(table, row, name);
   if (metric === undefined || name === undefined || !isTime(metric)) return undefined;
   const columns = [['run', name], [quantityOf(metric), formatValue(table.get(metric).values[row], metric)],
     ['cost', formatValue(meanOf(table, 'cost.usd', [row]), 'usd')], ['power', formatValue(meanOf(table, 'cost.power_w', [row]), 'power_w')],
@@ -140,7 +154,7 @@ function answerOfOne(table, row) {
 export function answerOf({ table, rows = allRows(table), selection }) {
   const { metric } = selection;
   if (table.rows === 1) return rows.length === 1 ? answerOfOne(table, rows[0]) : undefined;
-  if (metric === undefined || !(isTime(metric) || isShare(metric) || metric === 'goodput.steps_per_day')) return undefined;
+  if (metric === undefined || !(isTime(metric) || isShare(metric) || isYield(metric))) return undefined;
   if (table.get(selection.series || selection.x)?.role !== 'parameter') return undefined;
   const { designs, at } = designsOf(table, rows, selection);
   if (designs.length < 2) return undefined;
@@ -159,7 +173,7 @@ export function answerOf({ table, rows = allRows(table), selection }) {
     ['within 1 % up to', (design) => (design === base ? '–' : breakEvenOf(table, rows, selection, design.name)?.text ?? '')],
     ['cost', (design) => formatValue(meanOf(table, 'cost.usd', design.rows), 'usd')],
     ['power', (design) => formatValue(meanOf(table, 'cost.power_w', design.rows), 'power_w')],
-    [judgedWhole(table) ? `most of ${quantityOf(judgedWhole(table).whole)}` : 'most of its time', (design) => bindingOf(table, design.rows)],
+    [judgedWhole(table) ? `most of ${quantityOf(judgedWhole(table).whole)}${hasOverlap(table, shown.flatMap((design) => design.rows)) ? ' (phases overlap)' : ''}` : 'most of its time', (design) => bindingOf(table, design.rows)],
   ].map(([name, of]) => ({ name, cells: shown.map(of) })).filter(({ cells }) => cells.some((cell) => cell !== '' && cell !== '–'));
   const where = at === undefined ? '' : ` at ${quantityOf(selection.x)} ${formatValue(at, selection.x)}`;
   return {
@@ -185,7 +199,7 @@ export class Answer {
     this.section.hidden = answer === undefined;
     if (answer === undefined) return;
     const head = element('tr', {}, ...answer.head.map((name) => element('th', {}, name)));
-    const row = ({ cells, winner }) => element('tr', { className: winner ? 'winner' : '' }, ...cells.map((cell, i) => element('td', { className: /^[−+$]?[\d.]+ ?\S*$/.test(cell) ? 'value' : '' }, winner && i === 0 ? `★ ${cell}` : cell)));
+    const row = ({ cells, winner }) => element('tr', { className: winner ? 'winner' : '' }, ...cells.map((cell, i) => cellOf(cell, winner && i === 0 ? `★ ${cell}` : cell)));
     this.section.replaceChildren(element('header', {}, element('h2', {}, answer.title)),
       element('p', { className: 'held' }, answer.held ? `with ${answer.held}` : ''),
       element('div', { className: 'table' }, element('table', {}, element('thead', {}, head), element('tbody', {}, ...answer.rows.map(row)))),

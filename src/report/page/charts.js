@@ -203,7 +203,7 @@ function reconfigurationTime(table, row) {
 
 const reconfigurationMark = (seconds) => ({
   silent: true, symbol: 'none', precision: 15, lineStyle: { color: '#c1121f', type: 'dashed', width: 1.4 },
-  label: { formatter: `reconfiguration ${formatValue(seconds, 's')}`, color: '#c1121f', position: 'insideEndTop' },
+  label: { formatter: `reconfiguration ${formatValue(seconds, 's')}`, color: '#c1121f', position: 'insideEndTop', backgroundColor: 'rgba(255, 255, 255, 0.85)' },
   data: [{ xAxis: seconds }],
 });
 

@@ -55,3 +55,6 @@ export function download(name, content, type) {
   const url = typeof content === 'string' && content.startsWith('data:') ? content : URL.createObjectURL(new Blob([content], { type }));
   element('a', { href: url, download: name }).click();
 }
+
+/** A cell of a table; a number with its unit is not broken. */
+export const cellOf = (text, shown = text) => element('td', { className: /^[−+≥$]?[\d.]+ ?\S*$/.test(text) ? 'value' : '' }, shown);

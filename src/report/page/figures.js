@@ -55,7 +55,7 @@ export function tableFigures(table, plan) {
       make: (shown) => metricsFigure({ ...shown, id: 'exposure', title: 'Hidden reconfigurations and exposed communication', metrics: exposureMetrics(table) }) },
     { id: 'achievement', there: () => achievementMetrics(table).length > 0,
       make: (shown) => metricsFigure({ ...shown, id: 'achievement', title: 'Throughput, utilisation and memory', metrics: achievementMetrics(table) }) },
-    { id: 'goodput', there: () => goodputMetrics(table).length > 0,
+    { id: 'goodput', there: () => table.rows > 1 && goodputMetrics(table).length > 0,
       make: (shown) => metricsFigure({ ...shown, id: 'goodput', title: 'Goodput over months, and what takes the rest', metrics: goodputMetrics(table) }) },
     ...costs,
   ];

@@ -38,7 +38,7 @@ export function labelOf(name) {
 // Quantities that names alone do not say.
 const QUANTITIES = { steady_iteration_s: 'step time', iteration_s: 'step time', 'iteration_s.0': 'first step',
   reconfiguration_ms: 'OCS reconfiguration delay', reconfiguration_us: 'OCS reconfiguration delay', port_gb_per_s: 'rate of a NIC port',
-  'goodput.share': 'goodput', mfu: 'model FLOPs utilisation', 'goodput.steps_per_day': 'steps a day', per_s: 'arrival rate', engines: 'generation engines' };
+  'goodput.share': 'goodput', 'goodput.ettr_share': 'productive time', mfu: 'model FLOPs utilisation', 'goodput.steps_per_day': 'steps a day', 'serving.rate_search.greatest.per_s': 'greatest rate within the SLO', per_s: 'arrival rate', engines: 'generation engines' };
 
 /** A quantity for people: "/cluster/rail/reconfiguration_ms" is "OCS reconfiguration delay"; else labelOf(). */
 export function quantityOf(name) {

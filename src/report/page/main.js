@@ -157,7 +157,7 @@ class Page {
     this.timeline.chart.on('datazoom', () => this.zoomed());
     this.timeline.chart.on('click', ({ componentType }) => { if (componentType === 'yAxis') this.toggleLanes(); });
     this.timeline.chart.getZr().on('click', ({ offsetX, offsetY }) => this.timeClicked(offsetX, offsetY));
-    this.topology = this.card('topology', () => topologyFigure({ trace: this.trace, at: this.at }), () => [run(), this.timeSlider()]);
+    this.topology = this.card('topology', (width) => topologyFigure({ trace: this.trace, at: this.at, width }), () => [run(), this.timeSlider()]);
   }
 
   showTrace(trace) {

@@ -1,6 +1,6 @@
 // What a plan found: the answer, how sure it is, its ladder and map, and what cannot be.
 import { axis, categoryAxis, textWidth } from './axes.js';
-import { element, lines } from './dom.js';
+import { cellOf, element, lines } from './dom.js';
 import { counted, formatShare, formatValue } from './format.js';
 import { PALETTE } from './looks.js';
 
@@ -104,7 +104,7 @@ export const PLAN_FIGURES = [{ id: 'plan-front', make: frontFigure }, { id: 'pla
 
 const tableOf = (head, rows, winner = () => false) => element('div', { className: 'table' }, element('table', {},
   element('thead', {}, element('tr', {}, ...head.map((text) => element('th', {}, text)))),
-  element('tbody', {}, ...rows.map((cells, i) => element('tr', { className: winner(i) ? 'winner' : '' }, ...cells.map((cell) => element('td', {}, cell)))))));
+  element('tbody', {}, ...rows.map((cells, i) => element('tr', { className: winner(i) ? 'winner' : '' }, ...cells.map((cell) => cellOf(cell)))))));
 
 // Where the time of each of the best goes.
 function bestTable(plan) {

@@ -76,6 +76,9 @@ export const isTime = (metric) => unitOf(metric ?? '')?.symbol === 's';
 export const isLessBetter = (metric) => isTime(metric) || /(^|[._])(wasted|refused|stranded|lost|blocked)/.test(metric ?? '');
 
 const STEPS_A_DAY = 'goodput.steps_per_day';
+const GREATEST_RATE = 'serving.rate_search.greatest.per_s';  // that meets the SLO: other numbers are then those at this rate
+/** Whether a metric is an amount that more of is better, and that designs are judged by. */
+export const isYield = (metric) => metric === STEPS_A_DAY || metric === GREATEST_RATE;
 
 // Of months of jobs whose steps take other times the share of productive time says little: steps a day do.
 function hasOtherSteps(table) {
@@ -83,8 +86,8 @@ function hasOtherSteps(table) {
   return table.get(STEPS_A_DAY)?.role === 'metric' && high > 1.001 * low;
 }
 
-/** The metric that is shown first: goodput (steps a day where steps take other times) or utilisation where the table has them, else the time that designs are judged by. */
-export const mainMetricOf = (table) => (hasOtherSteps(table) ? STEPS_A_DAY : undefined) ?? ['goodput.share', 'utilisation', 'goodput_share', 'refused_share', 'wasted_share'].find((name) => table.get(name)?.role === 'metric') ?? stepTimeOf(table);
+/** The metric that is shown first: goodput (steps a day where steps take other times), the greatest rate of requests or utilisation where the table has them, else the time that designs are judged by. */
+export const mainMetricOf = (table) => (hasOtherSteps(table) ? STEPS_A_DAY : undefined) ?? [GREATEST_RATE, 'goodput.share', 'utilisation', 'goodput_share', 'refused_share', 'wasted_share'].find((name) => table.get(name)?.role === 'metric') ?? stepTimeOf(table);
 
 // The value that the others are compared with where none was asked for: one that says so by its name, else, over a numeric
 // axis of times, as delays are, the first of two names.

@@ -1,7 +1,7 @@
 // The spans of a run's trace on their tracks: which tracks, and which spans of a stretch of time or at an instant.
 
 export const COLOURS = {
-  compute: '#b8c4d6', host: '#94a3b8', tp: '#7fb069', dp: '#3d7ea6', pp: '#e08e45', ep: '#9467bd', cp: '#c9a227', other: '#8d6e63',
+  compute: '#b8c4d6', host: '#94a3b8', tp: '#7fb069', dp: '#3d7ea6', pp: '#e08e45', ep: '#9467bd', cp: '#c9a227', kv: '#2a9d8f', refit: '#6a4c93', other: '#8d6e63',
   'waiting for circuits': '#c1121f', 'waiting for peers': '#e3e6ea', switching: '#c1121f', circuit: '#888888',
   storage: '#4d908e', fault: '#5a5a5a', 'failure not detected': '#7b2d8b',
 };
@@ -37,7 +37,7 @@ export function faultSpans(trace) {
     .map((i) => ({ name: name.slice('faults '.length), kind: kind[i], from: start[i], to: start[i] + duration[i] })));
 }
 
-const LANE = /^(rank \d+ (?:tp|cp|ep|dp|pp|other)) \d+$/;
+const LANE = /^(rank \d+ (?:tp|cp|ep|dp|pp|kv|refit|other)) \d+$/;
 /** The word that shows the lanes of a dimension, where several of its operations run at once, a row each. */
 export const LANES = 'lanes';
 

@@ -6,10 +6,11 @@ import { COLOURS, spanAt } from './spans.js';
 
 const MOST_RAILS = 16;
 const MOST_LABELS = 24;  // of a rail: more overlap
+const NARROW = 850;     // pixels, in which four rails beside each other overlap
 const IDLE = '#ffffff';
 
 // What a rank does: computation hides communication; a wait counts when there is nothing else.
-const RANKING = ['waiting for peers', 'waiting for circuits', 'storage', 'other', 'tp', 'ep', 'cp', 'pp', 'dp', 'host', 'compute'];
+const RANKING = ['waiting for peers', 'waiting for circuits', 'storage', 'other', 'kv', 'refit', 'tp', 'ep', 'cp', 'pp', 'dp', 'host', 'compute'];
 
 /** rank -> { kind, name } at the instant, for ranks that do something. */
 export function activityAt(trace, at) {
@@ -92,10 +93,10 @@ function electricalLinks(trace, rail, activity) {
 }
 
 /** The figure of one instant; `at` in seconds. */
-export function topologyFigure({ trace, at = trace.end_s / 2 }) {
+export function topologyFigure({ trace, at = trace.end_s / 2, width = 900 }) {
   const { gpus_per_server: rails, optical } = trace.cluster;
   const shown = Math.min(rails, MOST_RAILS);
-  const columns = shown <= 4 ? Math.min(shown, 2) : 4;
+  const columns = shown <= 4 || width < NARROW ? Math.min(shown, 2) : 4;
   const activity = activityAt(trace, at);
   const circuits = circuitsAt(trace, at);
   const indices = Array.from({ length: shown }, (_, rail) => rail);

@@ -52,12 +52,12 @@ export const wholesOf = (table) => PARTS_OF.filter(({ whole }) => table.get(whol
 export const judgedWhole = (table) => wholesOf(table).find(({ shares }) => !shares);
 
 /** What takes most of such a whole, mean of these rows: [{ label, share }], the largest first. */
-export function largestParts(table, rows, { whole, parts }) {
+export function largestParts(table, rows, { whole, parts, shares }) {
   const meanOf = (name) => {
     const values = Array.from(rows, (row) => table.get(name)?.values[row] ?? NaN).filter((value) => !Number.isNaN(value));
     return values.length > 0 ? mean(values) : 0;
   };
-  const all = meanOf(whole);
+  const all = shares ? 1 : meanOf(whole);
   return parts.map(({ column, name }) => ({ label: name, share: all > 0 ? meanOf(column) / all : 0 })).sort((a, b) => b.share - a.share);
 }
 
@@ -85,5 +85,5 @@ export function workloadFigures(table) {
   const slices = slicesMetrics(table);
   return [{ id: 'slices', there: () => slices.length > 1, make: (shown) => metricsFigure({ ...shown, id: 'slices', title: 'Slices of the pod', metrics: slices }) },
     overAxis('serving', 'What clients see', servingMetrics(table)), overAxis('rl', 'Parts of a step', rlMetrics(table)),
-    ...wholesOf(table).map((whole) => ({ id: whole.id, there: () => table.rows > 1, make: (shown) => wholeFigure({ ...shown, whole }) }))];
+    ...wholesOf(table).map((whole) => ({ id: whole.id, there: () => table.rows > 1 || whole.shares === true, make: (shown) => wholeFigure({ ...shown, whole }) }))];
 }

@@ -91,7 +91,8 @@ class WarningTally {
 
 class Progress : public SweepObserver {
  public:
-  Progress(bool quiet, double point_limit_s) : line_(!quiet), quiet_(quiet), point_limit_s_(point_limit_s) {}
+  Progress(bool quiet, double point_limit_s, bool run_infeasible)
+      : line_(!quiet), quiet_(quiet), point_limit_s_(point_limit_s), run_infeasible_(run_infeasible) {}
 
   void begin(std::uint64_t points, std::uint64_t before) override {
     points_ = points;
@@ -128,13 +129,14 @@ class Progress : public SweepObserver {
   void tell_warnings() {
     if (quiet_) return;
     line_.erase();
-    tell(warnings_.lines(), infeasible_);
+    tell(warnings_.lines(), infeasible_, run_infeasible_);
   }
-  static void tell(const std::vector<std::string>& lines, std::uint64_t infeasible) {
+  static void tell(const std::vector<std::string>& lines, std::uint64_t infeasible, bool are_run) {
     warn("sweep", lines);
     if (infeasible == 0) return;
     std::cerr << "photonrail: " << count_points(infeasible)
-              << " could not run on such GPUs: column infeasible; rankings leave them out\n";
+              << (are_run ? " could not run on such GPUs: column infeasible; rankings leave them out\n"
+                          : " not run, as the job does not fit its GPUs: column infeasible; --run-infeasible runs them\n");
   }
   void recorded(const SweepPoint& point, const std::string& error) override {
     ++done_;
@@ -155,6 +157,7 @@ class Progress : public SweepObserver {
   TerminalLine line_;
   bool quiet_;
   double point_limit_s_;  // 0: none
+  bool run_infeasible_;
   std::uint64_t points_ = 0;
   std::uint64_t done_ = 0;
   std::uint64_t failed_ = 0;
@@ -183,7 +186,7 @@ std::string memory_cell(const PointPreview& preview) {
   return text.str();
 }
 
-void dry_run(const Sweep& sweep, std::uint32_t threads, const Registries& known) {
+void dry_run(const Sweep& sweep, std::uint32_t threads, bool run_infeasible, const Registries& known) {
   const std::vector<PointPreview> previews = preview_sweep(sweep, known);
   std::vector<std::vector<std::string>> rows{{"point"}};
   rows[0].insert(rows[0].end(), sweep.parameters.begin(), sweep.parameters.end());
@@ -207,12 +210,13 @@ void dry_run(const Sweep& sweep, std::uint32_t threads, const Registries& known)
     rows.push_back(std::move(row));
     for (const std::string& line : preview.warnings) warnings.add(point.name, line);
     infeasible += preview.infeasible.empty() ? 0 : 1;
+    if (!preview.infeasible.empty() && !run_infeasible) continue;
     seconds += preview.seconds;
     longest = std::max(longest, preview.seconds);
   }
   std::cout << in_columns(rows) << count_points(sweep.points.size()) << ", about "
             << rough_time(std::max(longest, seconds / threads)) << " on " << core::counted(threads, "core") << '\n';
-  Progress::tell(warnings.lines(), infeasible);
+  Progress::tell(warnings.lines(), infeasible, run_infeasible);
 }
 
 void launch(const Sweep& sweep, const SweepOptions& run, const SweepCommandOptions& options, const Registries& known) {
@@ -286,7 +290,8 @@ std::string submitted(const sweep::SlurmJob& job) {
 void sweep(const SweepCommandOptions& options, const Registries& known) {
   const Sweep sweep = read_sweep(options.file, parse_set(options.set), options.plugins);
   const std::uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
-  if (options.dry_run) return dry_run(sweep, options.jobs > 0 ? std::min(options.jobs, cores) : cores, known);
+  if (options.dry_run)
+    return dry_run(sweep, options.jobs > 0 ? std::min(options.jobs, cores) : cores, options.also.infeasible, known);
   if (options.point) return run_point(sweep, options, known);
   const StopSignals signals("stopped; points that are complete are kept, the same command goes on");
   SweepOptions run;
@@ -299,14 +304,15 @@ void sweep(const SweepCommandOptions& options, const Registries& known) {
   }
   run.memory_bytes = options.memory_bytes;
   if (!options.shard.empty()) run.shard = Shard::parse(options.shard);
-  run.retry_failed = options.retry_failed;
+  run.retry_failed = options.also.failed;
+  run.run_infeasible = options.also.infeasible;
   run.point_limit_s = options.point_limit_s;
   if (std::isfinite(options.work_limit_s)) run.work_limit_s = options.work_limit_s;
   run.stop = &signals.stop();
   if (options.launch.launcher == "slurm") return launch(sweep, run, options, known);
   SweepSummary summary;
   {
-    Progress progress(options.quiet, options.point_limit_s);
+    Progress progress(options.quiet, options.point_limit_s, options.also.infeasible);
     summary = run_sweep(sweep, run, progress, known);
     progress.tell_warnings();
   }

@@ -357,14 +357,20 @@ SweepSummary Database::summary() const {
   return summary;
 }
 
-void Database::remove_failed() {
+void Database::remove_failed() { remove_runs("exit_status <> 0"); }
+
+void Database::remove_not_run() {
+  remove_runs(
+      "exit_status = 0 AND infeasible IS NOT NULL AND point NOT IN (SELECT point FROM metrics WHERE name = 'makespan_s')");
+}
+
+void Database::remove_runs(const std::string& condition) {
   translated(connection_->file, [&] {
     SQLite::Transaction transaction(connection_->db);
-    for (const char* table : {"parameters", "metrics", "phases", "windows", "checks"}) {
-      connection_->db.exec("DELETE FROM " + std::string(table) +
-                           " WHERE point IN (SELECT point FROM runs WHERE exit_status <> 0)");
-    }
-    connection_->db.exec("DELETE FROM runs WHERE exit_status <> 0");
+    connection_->db.exec("CREATE TEMP TABLE removed AS SELECT point FROM runs WHERE " + condition);
+    for (const char* table : {"parameters", "metrics", "phases", "windows", "checks", "runs"})
+      connection_->db.exec("DELETE FROM " + std::string(table) + " WHERE point IN (SELECT point FROM removed)");
+    connection_->db.exec("DROP TABLE removed");
     transaction.commit();
   });
 }

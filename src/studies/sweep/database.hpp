@@ -45,6 +45,8 @@ class Database {
   [[nodiscard]] std::vector<std::optional<int>> exit_statuses() const;
   [[nodiscard]] SweepSummary summary() const;
   void remove_failed();
+  /// Removes the records for which Record::was_not_run().
+  void remove_not_run();
 
   /// In ascending order of points; parameters in the order of the sweep.
   void each(const std::function<void(const Record&)>& use) const;
@@ -54,6 +56,7 @@ class Database {
   [[nodiscard]] const std::set<std::string>& metric_names() const;
 
  private:
+  void remove_runs(const std::string& condition);
   struct Connection;
   std::unique_ptr<Connection> connection_;
 };

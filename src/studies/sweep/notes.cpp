@@ -22,7 +22,8 @@ namespace {
 constexpr const char* kNotesFile = "notes.json";
 constexpr std::size_t kMaxTimed = 200'000;  // points that are compared with each other
 constexpr std::size_t kMaxNamed = 4;        // values that a sentence names
-constexpr double kLong = 10.0;              // seconds, from which the time of a sweep is worth a note
+constexpr std::string_view kAnswers[] = {"goodput.", "serving.", "rl."};
+constexpr double kLong = 10.0;  // seconds, from which the time of a sweep is worth a note
 
 struct Meaning {
   std::string_view id;
@@ -104,6 +105,8 @@ void SweepNotes::add(const Record& record) {
       point.waits = value > 0.0;
     } else if (name == "reconfigurations.count") {
       point.switches = value > 0.0;
+    } else if (std::any_of(std::begin(kAnswers), std::end(kAnswers), [&](auto of) { return name.starts_with(of); })) {
+      point.answers.push_back(value);
     }
   }
   if (!timed || timed_.size() >= kMaxTimed) return;
@@ -137,8 +140,9 @@ void SweepNotes::add_time(std::vector<Note>& notes) const {
                      ".";
   if (manifest_.points > points_) {
     const std::uint64_t missing = manifest_.points - points_;
-    text += " " + core::counted(missing, "point") + (missing == 1 ? " is" : " are") + " missing: about " +
-            rough_time(seconds_ / static_cast<double>(points_) * static_cast<double>(missing)) + " more at that rate.";
+    text += " " + core::counted(missing, "point") + (missing == 1 ? " is" : " are") + " missing: at most about " +
+            rough_time(seconds_ / static_cast<double>(points_) * static_cast<double>(missing)) +
+            " more, as the longest begin.";
   }
   notes.push_back(
       {"time", "--point-limit", text + " --dry-run forecasts the time of each, --point-limit ends longer ones.", seconds_});
@@ -170,12 +174,12 @@ std::string SweepNotes::reason(std::size_t parameter, const std::vector<std::uin
 }
 
 void SweepNotes::add_coincidences(std::size_t parameter, std::vector<Note>& notes) const {
-  using Times = std::vector<std::tuple<std::vector<std::uint32_t>, double, double>>;
+  using Times = std::vector<std::tuple<std::vector<std::uint32_t>, double, double, std::vector<double>>>;
   std::map<std::uint32_t, Times> times;  // by value: the other values, and what the point took
   for (const Timed& point : timed_) {
     std::vector<std::uint32_t> others = point.values;
     others[parameter] = 0;
-    times[point.values[parameter]].emplace_back(std::move(others), point.step_s, point.makespan_s);
+    times[point.values[parameter]].emplace_back(std::move(others), point.step_s, point.makespan_s, point.answers);
   }
   std::map<Times, std::vector<std::uint32_t>> alike;
   for (auto& [value, of_value] : times) {
@@ -200,7 +204,7 @@ void SweepNotes::add_coincidences(std::size_t parameter, std::vector<Note>& note
     const auto key = std::find_if(manifest_.varied.begin(), manifest_.varied.end(),
                                   [&](const std::string& pointer) { return last_key(pointer) == name; });
     notes.push_back({"coincide", key == manifest_.varied.end() ? "" : *key,
-                     "\"" + name + "\"" + (all ? " has no effect: " : ": ") + what + " take the same time" + where +
+                     "\"" + name + "\"" + (all ? " has no effect on time: " : ": ") + what + " take the same time" + where +
                          ", as " + reason(parameter, values) + ".",
                      static_cast<double>(values.size())});
   }

@@ -39,6 +39,7 @@ class SweepNotes {
     std::vector<std::uint32_t> values;  // by parameter: a code; 0: its axis is absent
     double step_s = 0.0;
     double makespan_s = 0.0;
+    std::vector<double> answers;  // of months, served requests and reinforcement learning
     bool switches = false;
     bool waits = false;  // for circuits
     std::vector<std::string> notes;

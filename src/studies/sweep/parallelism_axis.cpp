@@ -3,6 +3,7 @@
 #include "config/scenario_parts.hpp"
 #include "photonrail/training.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -32,17 +33,37 @@ Choice choice_of(const ParallelismSpec& p) {
   return choice;
 }
 
+// The base's placement names the dimensions that its job has: those that a factorisation adds take the places that they
+// have without a placement. Empty: it needs no more names.
+std::string whole_order(const Json& base) {
+  const Json* const given = json::find_at(base, "/placement/order");
+  if (given == nullptr || !given->is_array()) return {};
+  Json::Array order = given->elements();
+  const auto at = [&](const char* name) {
+    return std::find_if(order.begin(), order.end(), [&](const Json& j) { return j.is_string() && j.string() == name; });
+  };
+  const std::size_t before = order.size();
+  const char* inner = nullptr;
+  for (const char* name : {"tp", "cp", "dp", "pp"}) {
+    if (at(name) == order.end()) order.insert(inner == nullptr ? order.begin() : at(inner) + 1, Json(name));
+    inner = name;
+  }
+  return order.size() == before ? std::string() : Json(order).canonical();
+}
+
 }  // namespace
 
 Axis read_parallelism_axis(const JsonReader& value, const Json& base, const std::filesystem::path& directory) {
   if (value.string() != "all") value.fail("\"" + value.string() + "\" is no set of factorisations", "\"all\"");
-  if (json::find_at(base, kTraining) == nullptr) value.fail("is for a training job, and the base has none", "\"variants\"");
+  if (json::find_at(base, kTraining) == nullptr)
+    value.fail("is for a training job, and the base has none", "an axis of \"variants\"");
   config::JsonReader top(base);
   const ClusterSpec cluster = config::read_cluster(top.child("cluster"), directory);
   TrainingSpec spec = config::read_training_spec_of_file(base, directory);
   Axis axis;
   axis.names = {"tp", "cp", "pp", "dp"};
   std::string problem;
+  const std::string order = whole_order(base);
   const std::uint32_t gpus = cluster.gpus();
   for (const std::uint32_t tp : divisors(cluster.gpus_per_server)) {
     for (const std::uint32_t cp : divisors(gpus / tp)) {
@@ -55,6 +76,7 @@ Axis read_parallelism_axis(const JsonReader& value, const Json& base, const std:
         try {
           spec.validate();
           axis.choices.push_back(choice_of(p));
+          if (!order.empty()) axis.choices.back().patch.push_back({"/placement/order", order});
         } catch (const ConfigError& error) {
           problem = error.problem();
         }

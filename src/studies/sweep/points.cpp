@@ -105,15 +105,7 @@ Estimate estimate_of(const Scenario& scenario) {
 
 PointPreview preview_of(const PointScenario& point, double seconds) {
   const Scenario& scenario = *point.job();
-  PointPreview preview{point.warnings(), scenario.infeasible(), std::nullopt, seconds};
-  const auto note = [&](const JobSpec& job) {
-    for (const StageMemory& stage : job.memory) {
-      preview.peak_memory_bytes = std::max(preview.peak_memory_bytes.value_or(0.0), stage.total());
-    }
-  };
-  note(scenario);
-  std::for_each(scenario.jobs.begin(), scenario.jobs.end(), note);
-  return preview;
+  return {point.warnings(), scenario.infeasible(), scenario.peak_memory_bytes(), seconds};
 }
 
 std::string utc_now() {
@@ -186,10 +178,11 @@ std::string ranges(const std::vector<std::uint32_t>& numbers) {
 
 }  // namespace
 
-PointRunner::PointRunner(const Sweep& sweep, const Registries& known, double point_limit_s)
+PointRunner::PointRunner(const Sweep& sweep, const Registries& known, double point_limit_s, bool run_infeasible)
     : sweep_(&sweep),
       known_(&known),
       point_limit_s_(point_limit_s),
+      run_infeasible_(run_infeasible),
       base_(config::parse_json(sweep.base, sweep.base_name)),
       studies_(is_study(base_)),
       inputs_(sweep) {}
@@ -333,6 +326,10 @@ void PointRunner::simulate_into(const PointScenario& scenario, const Stop& stop,
   if (const Scenario* const job = scenario.job()) {
     record.seed = job->run.seed;
     record.remarks.infeasible = job->infeasible();
+    if (!record.remarks.infeasible.empty() && !run_infeasible_) {
+      if (const auto peak = job->peak_memory_bytes()) record.metrics.emplace_back("peak_memory_bytes", *peak);
+      return;
+    }
     Stopper stopper(stop);
     Observer* const observer = &stopper;
     const RunResult result = simulate(*job, {&observer, 1}, *known_);

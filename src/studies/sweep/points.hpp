@@ -25,8 +25,9 @@ using studies::Stopped;
 class PointRunner : public studies::Study<Record> {
  public:
   /// `sweep` and `known`, the controllers and collectives that points may name, must outlive it.
-  /// A point that takes more than `point_limit_s` of processor time fails; 0: none does.
-  PointRunner(const Sweep& sweep, const Registries& known, double point_limit_s = 0.0);
+  /// A point that takes more than `point_limit_s` of processor time fails; 0: none does. Points that do not fit their GPUs
+  /// are run if `run_infeasible`.
+  PointRunner(const Sweep& sweep, const Registries& known, double point_limit_s = 0.0, bool run_infeasible = false);
 
   /// The estimate of each of `points`, in their order, found by so many threads. Throws ConfigError that lists all that are
   /// no scenarios; Stopped.
@@ -58,6 +59,7 @@ class PointRunner : public studies::Study<Record> {
   const Sweep* sweep_;
   const Registries* known_;
   double point_limit_s_;
+  bool run_infeasible_;
   Json base_;
   bool studies_;                       ///< the base is a study of slices
   mutable config::GraphCache graphs_;  ///< locks itself

@@ -135,6 +135,11 @@ Record read_record(JsonReader line) {
 
 }  // namespace
 
+bool Record::was_not_run() const {
+  const auto is_time = [](const auto& metric) { return metric.first == "makespan_s"; };
+  return !remarks.infeasible.empty() && std::none_of(metrics.begin(), metrics.end(), is_time);
+}
+
 std::string cell_of_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += (text.empty() ? "" : "; ") + line;

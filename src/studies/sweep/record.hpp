@@ -60,6 +60,8 @@ struct Record {
   Provenance provenance;
 
   [[nodiscard]] const char* status() const { return exit_status == 0 ? "done" : "failed"; }
+  /// The job does not fit its GPUs, and only that is recorded.
+  [[nodiscard]] bool was_not_run() const;
 };
 
 /// As the tables have them: "a; b".

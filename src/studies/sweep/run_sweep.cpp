@@ -89,7 +89,7 @@ class Run {
       : sweep_(sweep),
         options_(options),
         observer_(observer),
-        points_(sweep, known, options.point_limit_s),
+        points_(sweep, known, options.point_limit_s, options.run_infeasible),
         statuses_(sweep.points.size()) {}
 
   SweepSummary in_shard(const Shard& shard) {
@@ -116,6 +116,7 @@ class Run {
     claim(options_.directory, manifest_);
     const Lock lock(options_.directory);
     Database database = merged_database(options_.directory, manifest_, damage_observer());
+    if (options_.run_infeasible) database.remove_not_run();
     statuses_ = database.exit_statuses();
     check_inputs();
     if (!checked_) check({});
@@ -164,6 +165,7 @@ class Run {
     }
     std::uint64_t taken = 0;
     each_earlier_record(options_.directory, missing, [&](std::uint32_t point, const Record& record) {
+      if (options_.run_infeasible && record.was_not_run()) return;
       if (!database.add(points_.taken_over(point, record))) return;
       statuses_[point] = record.exit_status;
       ++taken;

@@ -190,6 +190,7 @@ SlurmJob submit_to_slurm(const Sweep& sweep, const SweepOptions& options, const 
   for (const SweepInput& plugin : sweep.plugins) array.plugins.push_back(plugin.file);
   for (const Override& set : sweep.set) array.set.push_back(set.pointer + "=" + set.value);
   if (options.memory_bytes > 0) array.behind = {"--memory", std::to_string(options.memory_bytes)};
+  if (options.run_infeasible) array.behind.emplace_back("--run-infeasible");
   return submit_array(array, profile);
 }
 

@@ -139,3 +139,23 @@ test('quantities of served requests have the names of the field', () => {
   assert.equal(quantityOf('serving.tpot_s.mean'), 'mean TPOT');
   assert.equal(quantityOf('rl.mean.generation_s'), 'generation');
 });
+
+// 4 % of the time of the job are not productive: 3 % degraded, 0.7 % waiting, the rest checkpoints. Its GPUs with spares: 77 %.
+test('months of one job open with their goodput and what takes the rest', () => {
+  const table = tableOf([{ name: 'job', 'goodput.share': 0.77, 'goodput.ettr_share': 0.96, 'goodput.degraded_share': 0.03, 'goodput.waiting_share': 0.007,
+    'goodput.checkpoint_share': 0.003, 'goodput.steps_per_day': 1000 }], { name: 'info' });
+  const answer = answerOf({ table, rows: allRows(table), selection: defaultSelection(table, {}) });
+  assert.equal(answer.title, 'job: goodput 77 %.');
+  assert.deepEqual(answer.head, ['job', 'goodput', 'productive time', 'steps a day', 'most of the rest']);
+  assert.match(answer.rows[0].cells.at(-1), /^slower than healthy 3\u00a0%, waiting for spares or repair 0\.7\u00a0%$/);
+  const [months] = workloadFigures(table).filter(({ id }) => id === 'goodput-means');
+  assert.ok(months.there());
+});
+
+// At the greatest rate that a design can serve its times say nothing: the slower switch serves fewer requests, sooner.
+test('designs whose greatest rate was searched for are judged by it', () => {
+  const table = tableOf([{ name: 'a', delay_ms: 1, 'serving.ttft_s.mean': 0.1, 'serving.rate_search.greatest.per_s': 90 },
+    { name: 'b', delay_ms: 20, 'serving.ttft_s.mean': 0.08, 'serving.rate_search.greatest.per_s': 45 }], { name: 'info', delay_ms: 'parameter' });
+  const answer = answerOf({ table, rows: allRows(table), selection: defaultSelection(table, {}) });
+  assert.match(answer.title, /^delay 1 ms is best: greatest rate within the SLO 90 .*50 % less\.$/);
+});

@@ -12,6 +12,7 @@ namespace photonrail::test {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -59,8 +60,9 @@ TEST_F(NotesOfSweeps, SayAtWhichPointsASettingHasNoEffect) {
   json one = noted_scenario();
   one["cluster"]["rail"]["radix"] = 8;
   const std::vector<Note> notes = notes_of(one, json::array({over}));
-  EXPECT_THAT(texts(notes),
-              Contains(HasSubstr("\"oversubscription\" has no effect: 1, 2 and 3 take the same time, as one switch")));
+  EXPECT_THAT(
+      texts(notes),
+      Contains(HasSubstr("\"oversubscription\" has no effect on time: 1, 2 and 3 take the same time, as one switch")));
   EXPECT_EQ(notes.back().id, "coincide");
   EXPECT_EQ(notes.back().key, "/cluster/rail/oversubscription");
   EXPECT_EQ(notes.back().value, 3.0);
@@ -80,10 +82,10 @@ TEST_F(NotesOfSweeps, NameOnlyWhatCoincides) {
   EXPECT_THAT(texts_of_both, Contains(HasSubstr("At all 4 points the rails set their circuits once")));
   EXPECT_THAT(texts_of_both, Not(Contains(HasSubstr("take the same time"))));
   const json lanes{{"pointer", "/executor/comm_lanes"}, {"values", {"one", "per_communicator"}}};
-  EXPECT_THAT(
-      texts(notes_of(noted_scenario(), json::array({lanes, ports}))),
-      Contains(HasSubstr("\"comm_lanes\" has no effect: one and per_communicator take the same time at all 2 points of "
-                         "each, as what ends the run is the same.")));
+  EXPECT_THAT(texts(notes_of(noted_scenario(), json::array({lanes, ports}))),
+              Contains(HasSubstr(
+                  "\"comm_lanes\" has no effect on time: one and per_communicator take the same time at all 2 points of "
+                  "each, as what ends the run is the same.")));
 }
 
 TEST_F(NotesOfSweeps, AStatusNamesThePointsThatAreMissing) {
@@ -97,6 +99,27 @@ TEST_F(NotesOfSweeps, AStatusNamesThePointsThatAreMissing) {
   run_sweep(read_sweep(write("sweep.json", text.dump())), options, silent);
   EXPECT_EQ(sweep_status(out_).missing, (std::vector<std::uint32_t>{0, 2, 3}));
   EXPECT_THAT(sweep_notes(out_), IsEmpty()) << "shards are not merged";
+}
+
+// Spares do not change the step; months tell them apart.
+TEST_F(NotesOfSweeps, ValuesThatDifferInMonthsDoNotCoincide) {
+  sweep::Manifest manifest;
+  manifest.points = 2;
+  manifest.parameters = {"spares"};
+  const auto notes_with = [&](double first, double second) {
+    sweep::SweepNotes notes(manifest);
+    for (std::uint32_t point = 0; point < 2; ++point) {
+      sweep::Record record;
+      record.point = point;
+      record.parameters = {{"spares", point}};
+      record.metrics = {{"goodput.share", point == 0 ? first : second}, {"makespan_s", 1.0}, {"steady_iteration_s", 1.0}};
+      notes.add(record);
+    }
+    return notes.all();
+  };
+  EXPECT_THAT(texts(notes_with(0.9, 0.9)),
+              ElementsAre(HasSubstr("\"spares\" has no effect on time: 0 and 1 take the same")));
+  EXPECT_THAT(notes_with(0.9, 0.95), IsEmpty());
 }
 
 // Points of 4 and 8 s take 12 s together, at 6 s each the missing one takes 6 s; of 9 s in all nothing is said.
@@ -116,8 +139,8 @@ TEST_F(NotesOfSweeps, SayWhatALongSweepTakes) {
   ASSERT_EQ(notes.all().size(), 1u);
   const Note note = notes.all().front();
   EXPECT_EQ(note.text,
-            "2 points took 12 s one after another, the longest 8 s: point 2 (dp=2). 1 point is missing: about 6 s more at "
-            "that rate. --dry-run forecasts the time of each, --point-limit ends longer ones.");
+            "2 points took 12 s one after another, the longest 8 s: point 2 (dp=2). 1 point is missing: at most about 6 s "
+            "more, as the longest begin. --dry-run forecasts the time of each, --point-limit ends longer ones.");
   EXPECT_EQ(note.id, "time");
   EXPECT_EQ(note.key, "--point-limit");
   EXPECT_EQ(note.value, 12.0);

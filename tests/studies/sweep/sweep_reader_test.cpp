@@ -118,6 +118,12 @@ TEST_F(SweepReader, AnAxisHasEachFactorisationThatIsAValidJob) {
   ASSERT_EQ(all.points.size(), 9u);
   EXPECT_EQ(all.points[0].name, "tp=1, cp=1, pp=1, dp=4");
   for (const SweepPoint& point : all.points) EXPECT_EQ(scenario_of(all, point).graph.ranks(), 4u) << point.name;
+  // A placement that names only what the base's job has gets the names that factorisations add.
+  base["placement"] = {{"order", {"tp", "dp", "pp"}}};
+  const Sweep placed = points();
+  ASSERT_EQ(placed.points.size(), 9u);
+  for (const SweepPoint& point : placed.points) EXPECT_EQ(scenario_of(placed, point).graph.ranks(), 4u) << point.name;
+  EXPECT_THAT(placed.points[0].patch.back().value, R"(["tp","cp","dp","pp"])");
   training["training"]["global_batch"] = 1;
   EXPECT_EQ(points().points.size(), 5u);
   expect_refused(R"("axes": [{"parallelism": "all"}])", "/axes/0/parallelism", "the base has none");

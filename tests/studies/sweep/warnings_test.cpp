@@ -40,9 +40,10 @@ class PointWarnings : public InFolder {
     return read_sweep(
         write("sweep.json", R"({"schema": "photonrail.sweep/1", "base": )" + training().dump() + ", " + kSplits + "}"));
   }
-  void run(const Sweep& sweep, std::optional<Shard> shard = {}) const {
+  void run(const Sweep& sweep, std::optional<Shard> shard = {}, bool run_infeasible = false) const {
     SweepObserver silent;
     SweepOptions options;
+    options.run_infeasible = run_infeasible;
     options.directory = out_;
     options.shard = shard;
     run_sweep(sweep, options, silent);
@@ -88,11 +89,27 @@ TEST_F(PointWarnings, AreKnownBeforeAnythingRuns) {
   EXPECT_GT(previews[1].seconds, 0.0);
 }
 
+// Eight replicas of Llama-3-8B hold 16 bytes a parameter each, beyond 80 GB.
+TEST_F(PointWarnings, WhatDoesNotFitIsRunOnlyWhenAskedFor) {
+  const Sweep sweep = splits();
+  const auto makespans = [&] { return column("SELECT point FROM metrics WHERE name = 'makespan_s' ORDER BY point"); };
+  const auto names = [&] { return column("SELECT name FROM metrics WHERE point = 0"); };
+  run(sweep);
+  EXPECT_EQ(makespans(), std::vector<std::string>{"1"});
+  EXPECT_EQ(names(), std::vector<std::string>{"peak_memory_bytes"});
+  EXPECT_EQ(column("SELECT status FROM runs WHERE point = 0").front(), "done");  // nothing is missing
+  run(sweep, {}, true);
+  EXPECT_EQ(makespans(), (std::vector<std::string>{"0", "1"}));
+  const auto all = names();
+  run(sweep);  // what is there stays
+  EXPECT_EQ(names(), all);
+}
+
 TEST_F(PointWarnings, WhatCannotRunIsInNoFigureUnlessAskedFor) {
-  run(splits());
+  run(splits(), {}, true);
   const report::PageData page = report::read_page_data(out_);
   EXPECT_THAT(page.notes, Contains(HasSubstr("1 of 2 points could not run on such GPUs (column infeasible) and are in no "
-                                             "figure; --include-infeasible shows them")));
+                                             "figure; sweep --run-infeasible runs, --include-infeasible shows them")));
   EXPECT_THAT(page.notes, Contains(HasSubstr("1 of 2 points has warnings")));
   report::PageChoices all;
   all.include_infeasible = true;

@@ -329,6 +329,7 @@ ControllerFactory bvn_factory() {
           .make = [](const ControllerSpec&, RailId, std::uint32_t, std::uint32_t) -> std::unique_ptr<Controller> {
             return std::make_unique<Decomposed>(false);
           },
+          .rail_symmetric = true,
           .needs = decomposed_needs};
 }
 
@@ -338,6 +339,7 @@ ControllerFactory solstice_factory() {
           .make = [](const ControllerSpec&, RailId, std::uint32_t, std::uint32_t) -> std::unique_ptr<Controller> {
             return std::make_unique<Decomposed>(true);
           },
+          .rail_symmetric = true,
           .needs = decomposed_needs};
 }
 

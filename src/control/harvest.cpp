@@ -304,6 +304,7 @@ ControllerFactory harvest_factory() {
   return {.name = "harvest",
           .summary = "forwards over what is lit or switches, round by round of a collective (Harvest, dynamic programming)",
           .make = make_harvest,
+          .rail_symmetric = true,
           .needs =
               [](const ControllerSpec&) {
                 return PolicyNeeds{.view = {ViewPart::kBytes, ViewPart::kRounds},

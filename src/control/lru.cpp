@@ -64,6 +64,7 @@ ControllerFactory lru_factory() {
   return {.name = "lru",
           .summary = "a cache of circuits that gives up the one used the longest time ago (Mattson et al. 1970)",
           .make = make_lru,
+          .rail_symmetric = true,
           .needs =
               [](const ControllerSpec&) {
                 return PolicyNeeds{.view = {ViewPart::kBytes}, .while_switching = WhileSwitching::kWait};

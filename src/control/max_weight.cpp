@@ -134,6 +134,7 @@ ControllerFactory max_weight_factory() {
       .name = "max_weight",
       .summary = "maximum weighted matching of what waits, with hysteresis (McKeown 1999, Wang and Javidi 2017)",
       .make = make_max_weight,
+      .rail_symmetric = true,
       .needs = [](const ControllerSpec&) { return PolicyNeeds{.view = {ViewPart::kBytes}, .service = Service::kByPair}; },
       .parameters = {ControllerParameter::number("hysteresis", 0.1, 0.0, 1e6, "how much more a lit pair weighs"),
                      ControllerParameter::number("age", 1.0, 0.0, 1e6,

@@ -129,6 +129,7 @@ ControllerFactory mixnet_factory() {
   return {.name = "mixnet",
           .summary = "circuits for the largest pairs first, for each layer or iteration (arXiv 2501.03905)",
           .make = make_mixnet,
+          .rail_symmetric = true,
           .needs = mixnet_needs,
           .parameters = {ControllerParameter::word("refresh", {"layer", "iteration"}, "what the sizes are taken from"),
                          ControllerParameter::count("region", 0, 0, 1u << 20, "servers of a region; 0: the whole rail"),

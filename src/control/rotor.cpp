@@ -113,6 +113,7 @@ ControllerFactory rotor_factory() {
       .name = "rotor",
       .summary = "rotation through n-1 matchings, whatever is asked (RotorNet, SIGCOMM 2017)",
       .make = make_rotor,
+      .rail_symmetric = true,
       .needs = rotor_needs,
       .parameters = {ControllerParameter::number("duty", 0.9, 0.01, 0.9999, "share of a slot in which circuits are lit"),
                      ControllerParameter::duration("slot", Duration{0}, "0: as the duty cycle says"),

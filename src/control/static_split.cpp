@@ -119,6 +119,7 @@ ControllerFactory static_split_factory() {
       .make = [](const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) -> std::unique_ptr<Controller> {
         return std::make_unique<StaticSplit>(spec.parameters.flag("forward"));
       },
+      .rail_symmetric = true,
       .needs =
           [](const ControllerSpec& spec) {
             return PolicyNeeds{.view = {ViewPart::kSchedule}, .hops = spec.parameters.flag("forward") ? kAnyHops : 0};

@@ -59,6 +59,7 @@ ControllerFactory topoopt_factory() {
       .make = [](const ControllerSpec&, RailId, std::uint32_t, std::uint32_t) -> std::unique_ptr<Controller> {
         return std::make_unique<TopoOpt>();
       },
+      .rail_symmetric = true,
       .needs = [](const ControllerSpec&) { return PolicyNeeds{.view = {ViewPart::kSchedule}, .hops = kAnyHops}; }};
 }
 

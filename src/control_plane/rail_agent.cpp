@@ -260,12 +260,12 @@ void RailAgent::consult(const SharedView& shared) {
 // Commands that went out. One whose circuits are never taken is no fault; thousands in a row would go on for ever.
 void RailAgent::log_issued() {
   const std::uint32_t ports = run_.plant().nic_ports;
-  for (const PlanSequencer::Issued& issued : issued_) {
+  for (PlanSequencer::Issued& issued : issued_) {
     PHOTONRAIL_CHECK(issued.command.id == commands_.size());
-    const CircuitPlan& change = issued.command.change;
+    CircuitPlan& change = issued.command.change;
     commands_.add(issued.decided, issued.command.usable, cause_,
                   {issued.rotation ? std::nullopt : served_by(change, around_.board, id_, ports),
-                   circuits_in(change, run_.fabric, id_, ports)});
+                   circuits_in(change, run_.fabric, id_, ports), std::move(change.connect)});
     const std::uint64_t uses = rail_.holds().uses();
     fruitless_.commands = issued.rotation || uses != fruitless_.uses_seen ? 0 : fruitless_.commands + 1;
     fruitless_.uses_seen = uses;
@@ -337,6 +337,13 @@ void RailAgent::light_back() {
 
 void RailAgent::count_traffic(std::uint32_t iteration, ServerPair pair, Bytes bytes) {
   if (needs_.has(ViewPart::kTraffic)) traffic_.add(iteration, pair, bytes);
+}
+
+void RailAgent::expose(Duration idle, const PairQueue& pairs) {
+  const std::uint32_t ports = run_.plant().nic_ports;
+  commands_.expose(idle, run_.engine.now(), [&](Circuit c) {
+    return pairs.has({c.from.value / ports, c.to.value / ports});
+  });
 }
 
 void RailAgent::go_down() {

@@ -84,6 +84,7 @@ class RailAgent {
   void served(Dimension dimension) { commands_.served(dimension); }
   /// Notes how long an operation waited for the circuits that it has now.
   void expose(Duration idle) { commands_.expose(idle); }
+  void expose(Duration idle, const PairQueue& pairs);
   /// For people: that a timetable stands still, though operations wait for its circuits; "" when it does not.
   [[nodiscard]] std::string why_nothing_turns() const;
 

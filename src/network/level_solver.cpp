@@ -142,11 +142,12 @@ inline double LevelSolver::least_level(CapacityId id) const {
     return;
   }
   double level = least_level(id);
-  // The flows that came to rest below have left it more than when it was put among the candidates: others come first.
-  const double turn = std::min(share.level, level);
-  if (clearly_above(turn, key) && !candidates_.empty() && candidates_.front().level < turn) {
+  // The flows that came to rest below have left it more than when it was put among the candidates: others come first. Equal
+  // turns go by number, so that the order on a rail is the same whatever goes on on others.
+  const LevelCandidate turn{std::min(share.level, level), id};
+  if (clearly_above(turn.level, key) && !candidates_.empty() && candidates_.front() < turn) {
     share.queued = true;
-    engine::heap_push(candidates_, {turn, id});
+    engine::heap_push(candidates_, turn);
     return;
   }
   // A capacity that is visited so often passes its flows to and fro with others. Filling is exact and ends, so it takes
@@ -266,6 +267,7 @@ void LevelSolver::pass_on_counted(const Change& change, const CrossingCounts& cr
   crossings.for_each([&, level = level, more = more](CapacityId crossed, std::uint32_t flows) {
     if (take(shares, crossed, level, more * flows) < limit) slower_.push_back(crossed);
   });
+  std::sort(slower_.begin(), slower_.end());  // the table has them in an order that numbers elsewhere change
   for (const CapacityId crossed : slower_) {
     for (const CrossingFlow& flow : parts_.lists.others(crossed)) {
       if (flow.bottleneck == capacity) leavers_.push_back(parts_.flows[parts_.flows.hop(flow.slot).flow].bottleneck);

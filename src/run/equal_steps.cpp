@@ -26,7 +26,7 @@ bool may_repeat(const JobSpec& job, const ClusterSpec& cluster, const RunSpec& r
   const TrafficSource* const demands = job.graph.demands();
   return run.folding && run.network_accuracy <= 0.0 && job.workload == nullptr && factory.rank_symmetric &&
          job.stragglers.empty() && (demands == nullptr || !demands->drifts()) &&
-         why_not_foldable(cluster, controller, factory).empty();
+         why_not_foldable(seen_by(cluster, job.gpu_of_rank), controller, factory, job.graph.ranks()).empty();
 }
 
 class EqualSteps {

@@ -195,7 +195,7 @@ double share_of_classes(const PlacedJob& job, const Registries& registries, bool
 double folded_share(const PlacedJob& job, const Registries& registries, bool rehearsal) {
   const ControllerFactory& factory = registries.controllers.find(job.spec.controller.name);
   if (!job.run.folding || !are_fixed(job.spec.stragglers)) return 1.0;
-  if (!why_not_foldable(job.cluster, job.spec.controller, factory, rehearsal).empty()) return 1.0;
+  if (!why_not_foldable(job.cluster, job.spec.controller, factory, job.spec.graph.ranks(), rehearsal).empty()) return 1.0;
   const bool whole_rails = folds_whole_rails(job.cluster, factory, rehearsal);
   const double share = share_of_classes(job, registries, whole_rails);
   const bool may_fold_rails = rehearsal && !whole_rails && factory.rail_symmetric;

@@ -38,6 +38,13 @@ const char* control_problem(const ControlPlaneSpec& control) {
   return "";
 }
 
+// Pairs are served by the places of their ports, and forwarded over any: a rail must be shown as it is, with all its ports.
+const char* pair_problem(const ClusterSpec& cluster, const PolicyNeeds& needs, std::size_t ranks, bool by_ranks) {
+  if (!needs.by_pair() && needs.hops == 0) return "";
+  if (by_ranks) return "the controller serves pairs one by one, or forwards";
+  return ranks == cluster.gpus() ? "" : "the controller serves pairs one by one, or forwards, and some GPUs have no rank";
+}
+
 bool folds_ranks(const ControllerFactory& factory, bool rehearsal) {
   return factory.rank_symmetric || (rehearsal && factory.rehearse != nullptr);
 }
@@ -45,7 +52,7 @@ bool folds_ranks(const ControllerFactory& factory, bool rehearsal) {
 }  // namespace
 
 std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& controller, const ControllerFactory& factory,
-                             bool rehearsal) {
+                             std::size_t ranks, bool rehearsal) {
   if (!cluster.scale_up.shape.crossbar()) return "a torus or a ring inside the servers: messages share links on their way";
   if (!cluster.rail.faults.empty()) return "some ports fail, or are stuck or slow";
   if (cluster.nic.gpus > 1) return "GPUs share NICs";
@@ -56,13 +63,25 @@ std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& c
   if (!folds_ranks(factory, rehearsal) && !factory.rail_symmetric)
     return "the controller may treat equal ranks differently";
   const PolicyNeeds needs = factory.needs_of(controller);
-  if (needs.by_pair() || needs.hops != 0) return "the controller serves pairs one by one, or forwards";
+  if (const std::string problem = pair_problem(cluster, needs, ranks, folds_ranks(factory, rehearsal)); !problem.empty())
+    return problem;
   if (const std::string problem = rail_problem(cluster.rail); !problem.empty()) return problem;
   if (const std::string problem = control_problem(controller.control); !problem.empty()) return problem;
   if (controller.service != Duration{0}) return "requests queue at the controller one after another";
   if (cluster.rail.forwarding) return "messages may be forwarded over other GPUs";
   if (cluster.rail.on_dark != OnDark::kError) return "circuits in use may be darkened";
   return "";
+}
+
+// No circuit of such a job leaves the pod, so that one switch has them all, as on a rail without pods.
+ClusterSpec seen_by(const ClusterSpec& cluster, std::span<const GpuId> gpus) {
+  ClusterSpec seen = cluster;
+  PodSpec& pods = seen.rail.pods;
+  if (pods.servers == 0 || gpus.empty()) return seen;
+  const auto pod_of = [&](GpuId gpu) { return gpu.value / cluster.gpus_per_server / pods.servers; };
+  const std::uint32_t pod = pod_of(gpus.front());
+  if (std::all_of(gpus.begin(), gpus.end(), [&](GpuId gpu) { return pod_of(gpu) == pod; })) pods = {};
+  return seen;
 }
 
 bool folds_whole_rails(const ClusterSpec& cluster, const ControllerFactory& factory, bool rehearsal) {

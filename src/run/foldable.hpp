@@ -14,10 +14,14 @@
 namespace photonrail::run {
 
 /// Returns what ties ranks together that the classes of a folding know nothing of, or treats them differently; "" when
-/// nothing does. `rehearsal`: of RehearsalRun::as_symmetric, for which a policy that rehearses may be taken to treat
-/// equal ranks equally; Rehearsals says why.
+/// nothing does. `ranks`: of the job. `rehearsal`: of RehearsalRun::as_symmetric, for which a policy that rehearses may be
+/// taken to treat equal ranks equally; Rehearsals says why.
 [[nodiscard]] std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& controller,
-                                           const ControllerFactory& factory, bool rehearsal = false);
+                                           const ControllerFactory& factory, std::size_t ranks, bool rehearsal = false);
+
+/// Returns the cluster as a job on these GPUs sees it that shares no rail's uplinks: where all are in one pod, without
+/// pods.
+[[nodiscard]] ClusterSpec seen_by(const ClusterSpec& cluster, std::span<const GpuId> gpus);
 
 /// Returns true when circuits of a folded run may have sheets: FoldingInput::sheets.
 [[nodiscard]] bool may_have_sheets(const ClusterSpec& cluster, const ControllerFactory& factory);

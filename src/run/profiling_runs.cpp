@@ -67,7 +67,9 @@ bool ProfilingRuns::record_folded(Wanted wanted) {
   if (!run_.folding) return false;
   const ClusterSpec cluster = on_electrical_rails(scenario_.cluster);
   const ControllerSpec controller;
-  if (!why_not_foldable(cluster, controller, registries_.controllers.find(controller.name)).empty()) return false;
+  if (!why_not_foldable(cluster, controller, registries_.controllers.find(controller.name), scenario_.graph.ranks())
+           .empty())
+    return false;
   const collective::AlgorithmTable algorithms(scenario_.collectives, registries_.collectives);
   const std::vector<std::uint32_t> models = with_gpu_models({}, cluster, scenario_.gpu_of_rank);
   const folding::FoldingAttempt attempt =

@@ -39,6 +39,7 @@ Runner::Runner(const JobRun& job, const ControllerSpec& controller, RunCaches& c
       rehearsal_(rehearsal),
       stragglers_(stragglers_of(job.scenario, rehearsal.has_value())),
       cluster_(cluster_of(job.scenario, rehearsal.has_value())),
+      seen_(seen_by(cluster_, job.scenario.gpu_of_rank)),
       caches_(caches) {}
 
 void Runner::run(RunResult& result) const {
@@ -55,7 +56,7 @@ void Runner::run(RunResult& result) const {
 }
 
 std::unique_ptr<Simulation> Runner::share(const SharedJobContext& context) {
-  JobSetup job = setup();
+  JobSetup job = setup(cluster_);
   job.shared = &context;
   if (decided()) {
     shared_agent_ =
@@ -68,8 +69,8 @@ std::unique_ptr<Simulation> Runner::share(const SharedJobContext& context) {
   return std::make_unique<Simulation>(job);
 }
 
-JobSetup Runner::setup() const {
-  JobSetup job{.scenario = job_.scenario, .registries = job_.registries, .cluster = cluster_, .controller = controller_};
+JobSetup Runner::setup(const ClusterSpec& cluster) const {
+  JobSetup job{.scenario = job_.scenario, .registries = job_.registries, .cluster = cluster, .controller = controller_};
   job.needs = needs_;
   if (decided()) job.needs.ranks.order = OperationOrder::kFree;  // there is no schedule to follow
   job.run = job_.run;
@@ -91,7 +92,7 @@ const folding::Folding* Runner::try_fold(bool whole_rails, std::string& why_not)
   } else if (execution::watch_ranks(job_.observers)) {
     why_not = "an observer wants to be told of every rank";
   } else {
-    why_not = why_not_foldable(cluster_, controller_, factory_, as_symmetric());
+    why_not = why_not_foldable(seen_, controller_, factory_, job_.scenario.graph.ranks(), as_symmetric());
   }
   if (!why_not.empty()) return nullptr;
   const std::vector<std::uint32_t> labels = straggler_labels(stragglers_, job_.scenario.graph.ranks());
@@ -105,7 +106,7 @@ void Runner::run_decided(RunResult& result) const {
   result.folding.off = "the workload decides while the run goes on";
   const std::unique_ptr<WorkloadAgent> own =
       job_.agent == nullptr ? job_.scenario.workload->make(job_.scenario, job_.run.seed) : nullptr;
-  JobSetup job = setup();
+  JobSetup job = setup(cluster_);
   job.agent = own != nullptr ? own.get() : job_.agent;
   Simulation simulation(job);
   simulation.run();
@@ -119,7 +120,7 @@ bool Runner::run_folded(bool whole_rails, RunResult& result) const {
   try {
     const std::optional<Profile> profile = caches_.profiles.of_classes(*folding, whole_rails, wanted(), result.folding.off);
     if (!profile) return false;
-    JobSetup job = setup();
+    JobSetup job = setup(seen_);
     const std::vector<StragglerSpec> stragglers = folded_stragglers(job.stragglers, folding->class_of_rank);
     job.stragglers = stragglers;
     job.folding = folding;
@@ -141,7 +142,7 @@ bool Runner::run_folded(bool whole_rails, RunResult& result) const {
 
 void Runner::run_unfolded(RunResult& result) const {
   const Profile profile = caches_.profiles.of_ranks(wanted());
-  JobSetup job = setup();
+  JobSetup job = setup(cluster_);
   job.profile = &profile;
   Simulation simulation(job);
   simulation.run();

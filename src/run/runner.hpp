@@ -62,7 +62,7 @@ class Runner {
   /// An agent decides the workload.
   [[nodiscard]] bool decided() const { return job_.agent != nullptr || job_.scenario.workload != nullptr; }
   void run_decided(RunResult& result) const;
-  [[nodiscard]] JobSetup setup() const;
+  [[nodiscard]] JobSetup setup(const ClusterSpec& cluster) const;
   /// Returns what the policy wants of the profiling runs.
   [[nodiscard]] ProfilingRuns::Wanted wanted() const;
 
@@ -73,6 +73,7 @@ class Runner {
   const std::optional<RehearsalRun> rehearsal_;
   const std::vector<StragglerSpec> stragglers_;  // with the speeds of unlike GPUs, which a rehearsal has too
   const ClusterSpec cluster_;
+  const ClusterSpec seen_;  // by the job, when it is alone: what a folded run is of
   RunCaches& caches_;
   std::optional<Profile> shared_profile_;        // of share()
   std::unique_ptr<WorkloadAgent> shared_agent_;  // of share()

@@ -8,6 +8,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/workload/agent.hpp"
 #include "run/decided_workload.hpp"
+#include "run/foldable.hpp"
 #include "run/plausibility.hpp"
 #include "run/rehearsals.hpp"
 
@@ -286,7 +287,13 @@ void add_utilisation(const RunResult& job, const RunResult& all, std::size_t ran
 // Sums up what the jobs say, as far as it is so of all together.
 void sum_up(RunResult& result) {
   std::size_t ranks = 0;
-  for (const RunResult& job : result.jobs) ranks += job.ranks.size();
+  result.folding = {};
+  for (const RunResult& job : result.jobs) {
+    ranks += job.ranks.size();
+    result.folding.ranks += job.folding.ranks;
+    result.folding.classes += job.folding.classes;
+  }
+  if (result.folding.classes == result.folding.ranks) result.folding.off = result.jobs.front().folding.off;
   std::vector<execution::Mean> busy(kDimensionCount, execution::Mean(ranks));
   std::vector<execution::Mean> exposed = busy;
   std::vector<execution::Mean> waited = busy;
@@ -325,8 +332,6 @@ void sum_up(RunResult& result) {
     result.traffic[d].reconfiguration_wait = waited[d].value();
   }
   for (auto& [change, lengths] : result.windows) execution::merge_equal(lengths);
-  result.folding.ranks = result.folding.classes = ranks;
-  result.folding.off = "several jobs share the cluster";
 }
 
 // Bounds and runs cannot share a cluster.
@@ -339,20 +344,85 @@ bool are_bounds(const Scenario& scenario, const Registries& registries) {
                          "give all of them the bound, or none");
 }
 
-// A bound that holds for a job that is alone holds for one among others.
-void bound_jobs(std::span<const Scenario> alone, const Registries& registries, RunResult& result) {
+/// Tells the observers of a run how far it is, and nothing else.
+class ProgressObserver : public Observer {
+ public:
+  explicit ProgressObserver(std::span<Observer* const> observers) : observers_(observers) {}
+
+  [[nodiscard]] bool needs_every_rank() const override { return false; }
+  void progress(std::uint64_t done, std::uint64_t of, Time simulated) override {
+    for (Observer* observer : observers_) observer->progress(done, of, simulated);
+  }
+
+ private:
+  std::span<Observer* const> observers_;
+};
+
+// Jobs meet at capacities of the network, at switches and at controllers. On servers of their own they do not where what a
+// folding asks of rails and policies holds: ports are the only capacities, a switch serves each port by itself, and no
+// request waits for another's controller. Each job then runs as if it were alone, from its start on.
+bool are_apart(std::span<const Scenario> alone, std::span<Observer* const> observers, const Registries& registries) {
+  if (execution::watch_ranks(observers)) return false;
+  std::vector<bool> taken(alone.front().cluster.servers, false);
+  for (const Scenario& job : alone) {
+    if (job.workload != nullptr || !job.run.folding || job.run.network_accuracy > 0.0) return false;
+    if (job.start != Time{} && !job.stragglers.empty()) return false;  // some begin at a time of the cluster
+    const ControllerFactory& factory = registries.controllers.find(job.controller.name);
+    const ControllerSpec controller = factory.complete(job.controller);
+    if (!why_not_foldable(seen_by(job.cluster, job.gpu_of_rank), controller, factory, job.graph.ranks()).empty())
+      return false;
+    std::vector<bool> own(taken.size(), false);
+    for (const GpuId gpu : job.gpu_of_rank) {
+      const std::size_t server = gpu.index() / job.cluster.gpus_per_server;
+      if (server >= own.size() || taken[server]) return false;
+      own[server] = true;
+    }
+    for (std::size_t s = 0; s < own.size(); ++s) taken[s] = taken[s] || own[s];
+  }
+  return true;
+}
+
+// For jobs that are apart; and for bounds, since one that holds for a job that is alone holds for it among others.
+void run_each_alone(std::span<const Scenario> alone, std::span<Observer* const> observers, const Registries& registries,
+                    RunResult& result) {
+  ProgressObserver progress(observers);
+  Observer* const told = &progress;
   for (const Scenario& job : alone) {
     RunResult& of = result.jobs.emplace_back();
     of.name = job.name;
     of.seed = job.run.seed;
     of.warnings = job_warnings(job, job.cluster);
     describe(job, registries, of);
+    RunSpec run = job.run;
+    run.critical_path = false;  // jobs that share a cluster have no path of their own
+    run_job({job, registries, run, {&told, 1}}, of);
     of.start = job.start;
-    run_job({job, registries, job.run}, of);
     of.alone = of.makespan;
     result.makespan = std::max(result.makespan, (of.start + of.makespan).since_start());
+    result.engine.events += of.engine.events;
+    result.engine.sends += of.engine.sends;
   }
   sum_up(result);
+}
+
+// False: the jobs meet, or one of them cannot finish. What the error says is then said of all jobs together.
+bool run_apart(const Scenario& scenario, std::span<const Scenario> alone, std::span<Observer* const> observers,
+               const Registries& registries, RunResult& result) {
+  if (!are_apart(alone, observers, registries)) return false;
+  for (Observer* observer : observers) observer->begin(scenario);
+  RunResult apart = result;
+  try {
+    run_each_alone(alone, observers, registries, apart);
+  } catch (const DeadlockError&) {
+    return false;
+  } catch (const ControllerError&) {
+    return false;
+  } catch (const core::FieldError&) {
+    return false;
+  }
+  for (Observer* observer : observers) observer->end(Time{apart.makespan});
+  result = std::move(apart);
+  return true;
 }
 
 }  // namespace
@@ -360,7 +430,8 @@ void bound_jobs(std::span<const Scenario> alone, const Registries& registries, R
 void run_jobs(const Scenario& scenario, std::span<Observer* const> observers, const Registries& registries,
               RunResult& result) {
   const std::vector<Scenario> alone = each_alone(scenario);
-  if (are_bounds(scenario, registries)) return bound_jobs(alone, registries, result);
+  if (are_bounds(scenario, registries)) return run_each_alone(alone, {}, registries, result);
+  if (run_apart(scenario, alone, observers, registries, result)) return;
   Jobs jobs(scenario, alone, observers, registries);
   jobs.prepare();
   jobs.run();

@@ -77,6 +77,26 @@ TEST(CommandLog, OnlyTheTimeAfterTheDecisionIsExposed) {
   EXPECT_EQ(log.lit_cause().reconfigurations, 3u);
 }
 
+// What waited for commands 0 and 1, both done at 150, opens with the second of them. Command 2 is done then, too, and has
+// no circuit of it; command 3 has, and was done before.
+TEST(CommandLog, CommandsThatAreDoneInOneInstantAreExposedAlike) {
+  CommandLog log;
+  const Circuit wanted{PortId{0}, PortId{1}};
+  const Circuit other{PortId{2}, PortId{3}};
+  for (const Circuit circuit : {wanted, wanted, other, wanted}) log.add(Time{100}, Time{150}, {}, {{}, 1, {circuit}});
+  for (const auto& [command, at] : {std::pair(3u, Time{140}), std::pair(2u, Time{150}), std::pair(0u, Time{150})}) {
+    log.begin_finish(command, at);
+    log.end_finish();
+  }
+  log.begin_finish(1, Time{150});
+  log.expose(Duration{30}, Time{150}, [&](Circuit c) { return c == wanted; });
+  log.end_finish();
+  log.expose(Duration{40}, Time{160}, [](Circuit) { return true; });  // of no command
+  ReconfigurationSummary summary;
+  log.summarize(summary);
+  EXPECT_EQ(summary.exposed, Duration{60});
+}
+
 // Commands 0 and 2 are done, in the order 2, 0; command 1 never is. Each counts, whenever it was folded into the totals.
 TEST(CommandLog, CountsCommandsThatAreDoneInAnyOrder) {
   CommandLog log;

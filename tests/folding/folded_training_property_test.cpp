@@ -30,9 +30,15 @@ const int kTrainingCases = static_cast<int>(test_cases(150));
 /// What a drawn job has, so that a test can say that each was met, folded.
 using Features = std::set<std::string>;
 
+/// What the drawn jobs run on.
+enum class Drawn {
+  kAll,
+  kEqualRails,  ///< groups of tensor parallelism fill servers, under a policy that serves pairs or forwards
+};
+
 class TrainingDrawing {
  public:
-  explicit TrainingDrawing(std::uint64_t seed) : dice_(seed) {
+  explicit TrainingDrawing(std::uint64_t seed, Drawn drawn = Drawn::kAll) : dice_(seed), drawn_(drawn) {
     draw_shape();
     draw_cluster();
     draw_controller();
@@ -41,7 +47,7 @@ class TrainingDrawing {
     scenario_["run"] = {{"fidelity", dice_.one_in(3) ? "exact" : "stream"},
                         {"iterations", dice_.one_in(8) ? dice_.from_to(20, 30) : dice_.from_to(1, 2)},
                         {"spread_seeds", 0}};
-    if (dice_.one_in(5)) {
+    if (drawn_ == Drawn::kAll && dice_.one_in(5)) {
       draw_jobs();
     } else {
       draw_job(scenario_);
@@ -57,7 +63,7 @@ class TrainingDrawing {
 
  private:
   void draw_shape() {
-    tp_ = dice_.pick<std::uint32_t>({1, 1, 2, 4});
+    tp_ = drawn_ == Drawn::kAll ? dice_.pick<std::uint32_t>({1, 1, 2, 4}) : dice_.pick<std::uint32_t>({2, 4});
     cp_ = dice_.pick<std::uint32_t>({1, 1, 2, 4});
     pp_ = dice_.pick<std::uint32_t>({1, 2, 2, 4});
     dp_ = dice_.pick<std::uint32_t>({1, 2, 4, 8});
@@ -67,7 +73,7 @@ class TrainingDrawing {
       largest /= 2;
     }
     if (tp_ * cp_ * pp_ * dp_ < 4) dp_ *= 4;
-    servers_ = std::max(2U, ranks() / dice_.pick<std::uint32_t>({2, 4, 8}));
+    servers_ = drawn_ == Drawn::kEqualRails ? ranks() / tp_ : std::max(2U, ranks() / dice_.pick<std::uint32_t>({2, 4, 8}));
     servers_ = std::min(servers_, ranks());
     if (cp_ > 1) features_.insert("cp");
   }
@@ -82,11 +88,11 @@ class TrainingDrawing {
         {"scale_up", {{"latency_ns", dice_.pick<double>({0, 936.25})}}},
         {"nic", {{"port_gb_per_s", dice_.pick<double>({50, 33.3})}, {"latency_ns", dice_.pick<double>({0, 936.25})}}}};
     if (dice_.one_in(4)) cluster["nic"]["ports"] = 2;
-    optical_ = !dice_.one_in(3);
+    optical_ = drawn_ == Drawn::kEqualRails || !dice_.one_in(3);
     Json& rail = cluster["rail"];
     if (optical_) {
       rail = {{"kind", "optical"}, {"switch", {{"reconfiguration_ms", dice_.pick<double>({0, 0.02, 1, 10})}}}};
-      if (dice_.one_in(12)) {
+      if (drawn_ == Drawn::kAll && dice_.one_in(12)) {
         features_.insert("pods");
         rail["pods"] = {{"servers", dice_.from_to(1, servers_ - 1)}, {"joined_by", "electrical"}};
       }
@@ -101,7 +107,8 @@ class TrainingDrawing {
 
   void draw_controller() {
     if (!optical_) return;
-    const std::string policy = dice_.pick<std::string>({"opus", "opus", "coalesce", "phases"});
+    std::string policy = dice_.pick<std::string>({"opus", "opus", "opus", "coalesce", "phases", "pairs or forwards"});
+    if (drawn_ == Drawn::kEqualRails) policy = "pairs or forwards";
     Json controller{{"name", policy}};
     if (policy == "opus") {
       controller["mode"] = dice_.one_in(3) ? "on_demand" : "provisioned";
@@ -109,6 +116,11 @@ class TrainingDrawing {
     }
     if (policy == "coalesce") controller["rehearse"] = dice_.one_in(2);
     features_.insert(policy);
+    if (policy == "pairs or forwards") {
+      controller["name"] = policy = dice_.pick<std::string>(
+          {"lru", "max_weight", "mixnet", "rotor", "static_split", "topoopt", "harvest", "bvn", "solstice"});
+      features_.insert(policy);
+    }
     scenario_["controller"] = controller;
   }
 
@@ -134,7 +146,7 @@ class TrainingDrawing {
                                    {"global_batch", dp_ * micro},
                                    {"schedule", dice_.one_in(4) ? "gpipe" : "1f1b"},
                                    {"parallelism", parallelism}};
-    if (dice_.one_in(2)) {
+    if (drawn_ == Drawn::kAll && dice_.one_in(2)) {
       std::vector<std::string> order{"tp", "cp", "dp", "pp"};
       dice_.shuffle(order);
       job["placement"] = {{"order", order}};
@@ -158,6 +170,11 @@ class TrainingDrawing {
     features_.insert("jobs");
     const std::uint32_t count = dice_.from_to(2, 3);
     scenario_["cluster"]["servers"] = count * servers_;
+    if (optical_ && dice_.one_in(2)) {
+      features_.insert("pods");
+      scenario_["cluster"]["rail"]["pods"] = {{"servers", servers_ * dice_.from_to(1, count - 1)}};
+      scenario_["cluster"]["rail"]["pods"]["joined_by"] = dice_.one_in(2) ? "electrical" : "optical";
+    }
     const bool alike = dice_.one_in(2);
     for (std::uint32_t j = 0; j < count; ++j) {
       Json job;
@@ -173,6 +190,7 @@ class TrainingDrawing {
   }
 
   Dice dice_;
+  Drawn drawn_;
   Json scenario_;
   Features features_;
   std::uint32_t tp_ = 1;
@@ -203,31 +221,54 @@ void expect_same_jobs(const RunResult& a, const RunResult& b) {
   }
 }
 
-TEST(FoldingProperty, TrainingJobsWithAllThatFolds) {
-  std::map<std::string, int> folded_with;
-  std::map<std::string, int> off;
+/// How many jobs with each feature were folded, and how often what kept others from it.
+struct FoldedCases {
+  std::map<std::string, int> with{};
+  std::map<std::string, int> off{};
   int finished = 0;
+};
+
+FoldedCases expect_all_fold_exactly(Drawn drawn) {
+  FoldedCases cases;
   for (int seed = 0; seed < kTrainingCases; ++seed) {
-    TrainingDrawing job(static_cast<std::uint64_t>(seed));
+    TrainingDrawing job(static_cast<std::uint64_t>(seed), drawn);
     const TrainingOutcome folded = training_outcome(job, true);
     const TrainingOutcome unfolded = training_outcome(job, false);
     EXPECT_EQ(folded.error, unfolded.error) << "case " << seed;
-    ++off[folded.result ? folded.result->folding.off : "error: " + folded.error.substr(0, 60)];
+    ++cases.off[folded.result ? folded.result->folding.off : "error: " + folded.error.substr(0, 60)];
     if (!folded.result || !unfolded.result) continue;
-    ++finished;
+    ++cases.finished;
     expect_same_results(*folded.result, *unfolded.result);
     expect_same_jobs(*folded.result, *unfolded.result);
-    ASSERT_FALSE(HasFailure()) << "case " << seed << ", off: " << folded.result->folding.off << "\n" << job.text();
+    if (::testing::Test::HasFailure()) {
+      ADD_FAILURE() << "case " << seed << ", off: " << folded.result->folding.off << "\n" << job.text();
+      break;
+    }
     if (folded.result->folding.classes == folded.result->folding.ranks) continue;
-    ++folded_with[""];
-    for (const std::string& feature : job.features()) ++folded_with[feature];
+    ++cases.with[""];
+    for (const std::string& feature : job.features()) ++cases.with[feature];
   }
-  for (const auto& [why, cases] : off) RecordProperty(why.empty() ? "folded" : why, cases);
-  for (const auto& [feature, cases] : folded_with) RecordProperty("folded with " + feature, cases);
-  EXPECT_GT(finished, kTrainingCases * 3 / 4);
-  EXPECT_GT(folded_with[""], kTrainingCases / 4) << "too few were folded to say anything";
-  for (const char* const feature : {"experts", "cp", "tiers", "slow GPUs", "opus", "coalesce", "phases"}) {
-    EXPECT_GT(folded_with[feature], 0) << "none was folded with " << feature;
+  for (const auto& [why, of] : cases.off) ::testing::Test::RecordProperty(why.empty() ? "folded" : why, of);
+  for (const auto& [feature, of] : cases.with) ::testing::Test::RecordProperty("folded with " + feature, of);
+  return cases;
+}
+
+TEST(FoldingProperty, TrainingJobsWithAllThatFolds) {
+  FoldedCases cases = expect_all_fold_exactly(Drawn::kAll);
+  EXPECT_GT(cases.finished, kTrainingCases * 3 / 4);
+  EXPECT_GT(cases.with[""], kTrainingCases / 4) << "too few were folded to say anything";
+  for (const char* const feature : {"experts", "cp", "tiers", "slow GPUs", "opus", "coalesce", "phases", "jobs", "pods"}) {
+    EXPECT_GT(cases.with[feature], 0) << "none was folded with " << feature;
+  }
+}
+
+// Each rail is run as it is, pair by pair or over other GPUs, and stands for those that are equal to it.
+TEST(FoldingProperty, WholeRailsUnderPoliciesThatServePairsOrForward) {
+  FoldedCases cases = expect_all_fold_exactly(Drawn::kEqualRails);
+  EXPECT_GT(cases.with[""], kTrainingCases / 4) << "too few were folded to say anything";
+  for (const char* const policy :
+       {"lru", "max_weight", "mixnet", "rotor", "static_split", "topoopt", "harvest", "bvn", "solstice"}) {
+    EXPECT_GT(cases.with[policy], 0) << "none was folded under " << policy;
   }
 }
 

@@ -15,7 +15,7 @@ namespace photonrail::test {
 /// Returns true when steps that repeat stood for others.
 inline bool ran_few_steps(const RunResult& result) {
   return std::any_of(result.choices.begin(), result.choices.end(),
-                     [](const std::string& line) { return line.starts_with("steps: "); });
+                     [](const std::string& line) { return line.find("steps: ") != std::string::npos; });
 }
 
 /// All that a run says, but for what it cost and what was simulated.

@@ -121,6 +121,8 @@ class ListPlan final : public UniformPlan {
     const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(first_of_round_[round + std::size_t{1}]);
     auto first = sorted.begin() + static_cast<std::ptrdiff_t>(first_of_round_[round]);
     first = std::lower_bound(first, end, member, [](const RoundPair& p, Member m) { return std::get<1>(p) < m; });
+    if (first == end || std::get<1>(*first) != member) return 0;
+    if (first + 1 == end || std::get<1>(first[1]) != member) return 1;  // of a matching, as most rounds are
     const auto last = std::upper_bound(first, end, member, [](Member m, const RoundPair& p) { return m < std::get<1>(p); });
     return static_cast<std::uint32_t>(last - first);
   }

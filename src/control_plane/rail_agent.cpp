@@ -339,10 +339,13 @@ void RailAgent::count_traffic(std::uint32_t iteration, ServerPair pair, Bytes by
   if (needs_.has(ViewPart::kTraffic)) traffic_.add(iteration, pair, bytes);
 }
 
-void RailAgent::expose(Duration idle, const PairQueue& pairs) {
+// What waited on several rails opens with the last of them. A command of this rail that was done in the same instant,
+// though before, held it up as much, and so that the order of rails within an instant says nothing it is exposed as much.
+void RailAgent::expose(Duration idle, const PairQueue* pairs) {
+  if (pairs == nullptr) return commands_.expose(idle);
   const std::uint32_t ports = run_.plant().nic_ports;
   commands_.expose(idle, run_.engine.now(), [&](Circuit c) {
-    return pairs.has({c.from.value / ports, c.to.value / ports});
+    return pairs->has({c.from.value / ports, c.to.value / ports});
   });
 }
 

@@ -83,8 +83,8 @@ class RailAgent {
   /// An operation of the dimension has its circuits.
   void served(Dimension dimension) { commands_.served(dimension); }
   /// Notes how long an operation waited for the circuits that it has now.
-  void expose(Duration idle) { commands_.expose(idle); }
-  void expose(Duration idle, const PairQueue& pairs);
+  /// `pairs`: of the operation, where it may have waited for those of other rails, too.
+  void expose(Duration idle, const PairQueue* pairs = nullptr);
   /// For people: that a timetable stands still, though operations wait for its circuits; "" when it does not.
   [[nodiscard]] std::string why_nothing_turns() const;
 

@@ -163,7 +163,7 @@ void RoundService::open(OpId id, Round& round, std::optional<Duration> idle) {
     }
     agent.served(op.dimension());
     agent.notify(op.cause.latest());
-    if (idle) agent.expose(*idle, request.pairs);
+    if (idle) agent.expose(*idle, &request.pairs);
   });
   lanes_->has_circuits(id);
   const std::vector<std::uint32_t>& work_left = op.round(round.index)->work_left;

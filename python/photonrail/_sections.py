@@ -1322,13 +1322,13 @@ class Pools(Section):
     #: Numbers of servers, whose GPUs are divided among its engines in order. Default: those of no other pool.
     servers: Optional[List[int]] = None
     #: GPUs that divide each layer of an engine; in one server where `collectives` are `timed`. whole, 1 to 65536.
-    #: Default: 1.
+    #: Default: that of the section.
     tp: Optional[int] = None
     #: Stages of an engine, each of `tp` GPUs; as many batches, with equal parts of its blocks, follow each other
-    #: through them. whole, 1 to 1024. Default: 1.
+    #: through them. whole, 1 to 1024. Default: that of the section.
     pp: Optional[int] = None
     #: Engines that step together, as long as the slowest of them (attention DP); experts are divided among them. whole,
-    #: 1 to 65536. Default: 1.
+    #: 1 to 65536. Default: that of the section.
     dp: Optional[int] = None
     #: GPUs of the `tp` x `dp` that have experts of their own; those that are left divide each expert. whole, 1 to
     #: 65536. Default: `dp`.
@@ -1415,6 +1415,12 @@ class Serving(Section):
     warm_up: Optional[int] = None
     #: Engines that are alike. Default: one mixed pool on all servers.
     pools: Optional[List["Pools"]] = None
+    #: Of pools that say no `tp`. whole, 1 to 65536. Default: 1.
+    tp: Optional[int] = None
+    #: Of pools that say no `pp`. whole, 1 to 1024. Default: 1.
+    pp: Optional[int] = None
+    #: Of pools that say no `dp`. whole, 1 to 65536. Default: 1.
+    dp: Optional[int] = None
     #: How an engine batches.
     engine: Optional["Engine"] = None
     #: How long a step takes. Default: the GPU's roofline.

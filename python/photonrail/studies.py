@@ -148,8 +148,8 @@ def goodput(file, set=None, seeds=0, threads=0, out="", registries=None):
 def plan(file, set=None, threads=0, limit_s=60.0, out="", registries=None):
     """Searches the best candidate of a plan file (`photonrail.plan/1`): a frame with a row a simulated one, the best first.
 
-    Columns: each free choice, step_s, bound_s, objectives (a list), memory_bytes, network_usd, productive. `.attrs` has `best`, a
-    scenario that runs as it is, and candidates, excluded, open, gap (0: proven) and rejected, {reason: count}. `out`: a folder
+    Columns: each free choice, step_s, bound_s, objectives (a list), memory_bytes, network_usd,
+    requests_per_s (served within their limits), productive. `.attrs` has `best`, a scenario that runs as it is, and candidates, excluded, open, gap (0: proven) and rejected, {reason: count}. `out`: a folder
     that is gone on with.
     """
     from .extensions import Registries

@@ -94,6 +94,7 @@ py::dict dict_of(const PlannedRun& run) {
   row["objectives"] = run.objectives;
   row["memory_bytes"] = run.memory_bytes;
   row["network_usd"] = run.usd;
+  row["requests_per_s"] = run.served ? py::object(py::float_(run.served->requests_per_s)) : py::object(py::none());
   row["productive"] = run.productive ? py::object(py::float_(run.productive->mean)) : py::object(py::none());
   return row;
 }

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <set>
 #include <utility>
 
 namespace photonrail::config {
@@ -90,15 +89,15 @@ constexpr Field kPoolFields[] = {
     fields::count<&ServedPool::tp>("tp", 1, 65536,
                                    "GPUs that divide each layer of an engine; in one server where `collectives` are "
                                    "`timed`.")
-        .or_else("1"),
+        .or_else("that of the section"),
     fields::count<&ServedPool::pp>("pp", 1, 1024,
                                    "Stages of an engine, each of `tp` GPUs; as many batches, with equal parts of its "
                                    "blocks, follow each other through them.")
-        .or_else("1"),
+        .or_else("that of the section"),
     fields::count<&ServedPool::dp>("dp", 1, 65536,
                                    "Engines that step together, as long as the slowest of them (attention DP); experts "
                                    "are divided among them.")
-        .or_else("1"),
+        .or_else("that of the section"),
     fields::count<&ServedPool::ep>(
         "ep", 1, 65536,
         "GPUs of the `tp` x `dp` that have experts of their own; those that are left divide each "
@@ -206,6 +205,9 @@ constexpr Field kServingFields[] = {
                                                              "First requests, whose times do not count.")
         .or_else("0"),
     fields::parts<kPool, &ServingFile::pools>("pools", "Engines that are alike.").or_else("one mixed pool on all servers"),
+    fields::count<&ServingFile::tp>("tp", 1, 65536, "Of pools that say no `tp`.").or_else("1"),
+    fields::count<&ServingFile::pp>("pp", 1, 1024, "Of pools that say no `pp`.").or_else("1"),
+    fields::count<&ServingFile::dp>("dp", 1, 65536, "Of pools that say no `dp`.").or_else("1"),
     fields::part<kServedEngineSection, &ServingFile::engine>("engine", "How an engine batches."),
     fields::known("times", fields::object_shape(kServingTimesSection), "How long a step takes.")
         .or_else("the GPU's roofline"),
@@ -236,59 +238,6 @@ constexpr Field kServingFields[] = {
 constexpr fields::Section kServingSection{kServingFields};
 
 namespace {
-
-void check_shape(const JsonReader& section, const ClusterSpec& cluster, const ServedPool& pool, bool flows) {
-  const std::string name = "pool \"" + pool.name + "\": ";
-  const std::string tp = name + "tp " + std::to_string(pool.tp);
-  if (!flows && cluster.gpus_per_server % pool.tp != 0) {
-    section.fail(tp + " does not divide the " + core::counted(cluster.gpus_per_server, "GPU") + " of a server",
-                 "stages lie inside servers unless \"collectives\" are \"flows\"");
-  }
-  const std::uint64_t gpus = pool.servers.size() * std::uint64_t{cluster.gpus_per_server};
-  const std::uint64_t together = std::uint64_t{pool.tp} * pool.pp * pool.dp;
-  if (gpus % together != 0) {
-    section.fail(tp + " x pp " + std::to_string(pool.pp) + " x dp " + std::to_string(pool.dp) + " does not divide its " +
-                     core::counted(gpus, "GPU"),
-                 "give the pool as many servers as its engines take");
-  }
-  if (pool.pp > 1 && pool.dp > 1) section.fail(name + "has stages and engines that step together", "pp or dp");
-  if (!pool.scaling) return;
-  if (pool.pp > 1 || pool.dp > 1) section.fail(name + "engines with pp or dp do not scale", "remove \"scaling\"");
-  if (gpus / together < pool.scaling->least)
-    section.fail(name + "has fewer than the " + core::counted(pool.scaling->least, "engine") + " of \"least\"");
-}
-
-// Servers of each pool: what it names, or what no other does.
-void deal_servers(const JsonReader& section, const ClusterSpec& cluster, bool flows, std::vector<ServedPool>& pools) {
-  std::set<std::uint32_t> taken;
-  for (std::size_t p = 0; p < pools.size(); ++p) {
-    for (const std::uint32_t server : pools[p].servers) {
-      if (!taken.insert(server).second)
-        section.fail("server " + std::to_string(server) + " is in two pools", "give each pool servers of its own");
-    }
-  }
-  std::vector<std::uint32_t> rest;
-  for (std::uint32_t server = 0; server < cluster.servers; ++server) {
-    if (taken.count(server) == 0) rest.push_back(server);
-  }
-  const auto open = std::count_if(pools.begin(), pools.end(), [](const ServedPool& p) { return p.servers.empty(); });
-  if (open > 1) section.fail("several pools name no servers", "name those of all but one");
-  for (ServedPool& pool : pools) {
-    if (pool.servers.empty()) pool.servers = rest;
-    if (pool.servers.empty())
-      section.fail("pool \"" + pool.name + "\" has no GPUs", "name its servers, or add some to /cluster");
-    check_shape(section, cluster, pool, flows);
-  }
-}
-
-void check_roles(const JsonReader& section, const std::vector<ServedPool>& pools) {
-  std::size_t of[3] = {};
-  for (const ServedPool& pool : pools) ++of[static_cast<std::size_t>(pool.role)];
-  const auto [mixed, prefill, decode] = of;
-  if ((prefill > 0) != (decode > 0))
-    section.fail("has pools of one of the roles \"prefill\" and \"decode\" only", "one needs the other");
-  if (mixed > 0 && prefill > 0) section.fail("has mixed pools beside others", "either all are mixed, or none is");
-}
 
 EngineSpec engine_of(const JsonReader& section, const ServedPool& pool, const serving::ServedModel& served,
                      const GpuSpec& gpu) {
@@ -425,8 +374,7 @@ Workload read_serving(const JsonReader& section, const std::filesystem::path& di
     if (const auto own = entries[p].optional("engine")) fields::read(*own, kServedEngineSection, &pool.engine, &context);
     if (const auto own = entries[p].optional("times")) pool.times = own;
   }
-  deal_servers(section, cluster, file.flows, file.pools);
-  check_roles(section, file.pools);
+  settle_pools(section, cluster, file);
   for (const ServedPool& pool : file.pools) add_pool(section, pool, file, context, file.spec);
   check_served(section, file);
   reader.finish();

@@ -40,9 +40,9 @@ struct ServedPool {
   std::string name;
   serving::PoolRole role = serving::PoolRole::kMixed;
   std::vector<std::uint32_t> servers;
-  std::uint32_t tp = 1;
-  std::uint32_t pp = 1;
-  std::uint32_t dp = 1;
+  std::uint32_t tp = 0;  ///< 0: that of the section; the next two too
+  std::uint32_t pp = 0;
+  std::uint32_t dp = 0;
   std::uint32_t ep = 0;  ///< 0: as `dp`
   std::optional<serving::ScalingSpec> scaling{};
   std::optional<ServedOffload> offload{};
@@ -55,10 +55,15 @@ struct ServingFile {
   serving::ServingSpec spec{};
   ServedEngine engine{};
   std::vector<ServedPool> pools;
+  std::uint32_t tp = 0;  ///< of pools that say none; 0: 1
+  std::uint32_t pp = 0;
+  std::uint32_t dp = 0;
   bool flows = false;  ///< collectives of a step are traffic
 };
 
 /// Throws ConfigError for settings without an effect, and where no request could ever be served.
 void check_served(const JsonReader& section, const ServingFile& file);
+/// Gives pools what they leave to the section and to each other: sizes and servers. Throws ConfigError.
+void settle_pools(const JsonReader& section, const ClusterSpec& cluster, ServingFile& file);
 
 }  // namespace photonrail::config

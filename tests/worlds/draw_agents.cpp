@@ -52,6 +52,9 @@ constexpr Option kServed[] = {
     {"share of slo", "/slo", "share", "[0.5, 1]", 4},
     {"classes", "/requests", "classes",
      R"([[{"name": "a", "share": 2, "priority": 1, "ttft_ms": 1}, {"name": "b", "tpot_us": 50, "shed_above": 2}]])", 6},
+    {"tp of pools", "", "tp", "[1, 2]", 6},
+    {"pp of pools", "", "pp", "[1, 2]", 12},
+    {"dp of pools", "", "dp", "[1, 2]", 12},
     {"copies of engines", "/pools", "dp", "[1, 2]", 8},
     {"experts of GPUs", "/pools", "ep", "[1, 2]", 8},
     {"offload", "/pools", "offload",
@@ -129,7 +132,9 @@ Json draw_pools(Dice& dice, const Extent& extent) {
     for (std::uint32_t server = 0; server < first; ++server) servers.push_back(server);
     pools = Json::array({{{"role", "prefill"}, {"servers", servers}}, {{"role", "decode"}}});
   }
-  for (Json& pool : pools) pool["tp"] = draw_divisor(dice, extent.gpus_per_server);
+  for (Json& pool : pools) {
+    if (!dice.one_in(4)) pool["tp"] = draw_divisor(dice, extent.gpus_per_server);
+  }
   return pools;
 }
 

@@ -26,6 +26,7 @@ void expect_nothing_wrong(const std::string& name, std::uint64_t usual) {
 
 TEST(Families, NothingIsWrongWithWorkThatIsDecidedInTheRun) { expect_nothing_wrong("agents", 80); }
 TEST(Families, NothingIsWrongWithMonthsOfAJob) { expect_nothing_wrong("goodput", 60); }
+TEST(Families, NothingIsWrongWithPlans) { expect_nothing_wrong("plan", 40); }
 TEST(Families, NothingIsWrongWithStudiesOfSlices) { expect_nothing_wrong("allocation", 300); }
 
 TEST(Families, AreTheSameForOneNumber) {

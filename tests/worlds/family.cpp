@@ -14,6 +14,7 @@ const std::vector<Family>& families() {
       {"scenario", "scenarios that are run", draw_world, judge},
       {"agents", "work that is decided while it runs", draw_agents, judge},
       {"goodput", "months of a job", draw_goodput, judge_goodput},
+      {"plan", "plans of few candidates", draw_plan_of_job, judge_plan},
       {"allocation", "studies of slices", draw_allocation, judge_allocation},
   };
   return table;

@@ -1,5 +1,5 @@
-// Kinds of drawn files, each with what is wrong with one: scenarios to run, months of a job, studies of slices, and files
-// of other programs.
+// Kinds of drawn files, each with what is wrong with one: scenarios to run, months of a job, plans, studies of slices, and
+// files of other programs.
 #pragma once
 
 #include "worlds/judge.hpp"
@@ -33,6 +33,9 @@ struct Family {
 /// Months of a job (photonrail goodput), by the time of a step or with a small cluster.
 [[nodiscard]] World draw_goodput(std::uint64_t seed);
 [[nodiscard]] Verdict judge_goodput(const World& world, const JudgeOptions& options);
+/// A plan of few candidates (photonrail plan).
+[[nodiscard]] World draw_plan_of_job(std::uint64_t seed);
+[[nodiscard]] Verdict judge_plan(const World& world, const JudgeOptions& options);
 /// A study of slices (photonrail allocate).
 [[nodiscard]] World draw_allocation(std::uint64_t seed);
 [[nodiscard]] Verdict judge_allocation(const World& world, const JudgeOptions& options);

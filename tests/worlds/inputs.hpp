@@ -8,6 +8,9 @@ namespace photonrail::worlds {
 /// Where relative paths of drawn files begin.
 [[nodiscard]] std::filesystem::path inputs();
 
+/// The end of its last line is missing, as of a process that was killed while it wrote.
+void cut_last_line(const std::filesystem::path& file);
+
 /// A folder of this process, empty at the beginning and removed at the end.
 class Scratch {
  public:

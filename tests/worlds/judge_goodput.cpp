@@ -9,9 +9,7 @@
 
 #include <atomic>
 #include <cmath>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 namespace photonrail::worlds {
 
@@ -83,13 +81,6 @@ std::string problem_of(const goodput::GoodputSummary& summary) {
 
 std::string text_of(const GoodputResult& result) {
   return goodput::goodput_json({{result.summary, {}, {}, result.configurations}});
-}
-
-void cut_last_line(const std::filesystem::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  const std::string all = text.str();
-  std::ofstream(file) << all.substr(0, all.size() - all.size() / 20 - 1);
 }
 
 GoodputResult run_into(const GoodputScenario& scenario, const std::filesystem::path& folder, std::uint32_t threads = 1) {

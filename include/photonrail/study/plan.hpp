@@ -28,13 +28,15 @@ namespace photonrail {
 enum class PlanObjective : std::uint8_t {
   kStep,                ///< seconds of a step
   kGpuSecondsAToken,    ///< the same times GPUs, over the tokens of a step: for choices that change either
+  kGpuSecondsARequest,  ///< GPUs over the requests a second that keep their limits
   kDays,                ///< until Plan::tokens are trained on, with the failures of the base's section "reliability"
   kUsdATrillionTokens,  ///< GPUs, network and energy, with these failures
+  kUsdAMillionTokens,   ///< the same of served requests, a million tokens of answers
   kUsd,                 ///< the bill of the network
   kPower                ///< watts of the network
 };
 
-/// Prices of the bill of a training job, beside those of its network.
+/// Prices of the bill of a job, beside those of its network.
 struct PlanPrices {
   double gpu_hour_usd = 0.0;  ///< of a GPU with all that belongs to it but the network
   double network_years = 4.0;
@@ -77,7 +79,7 @@ struct Plan {
   std::vector<PlanAxis> axes;
   std::vector<PlanObjective> objectives{PlanObjective::kStep};  ///< of two or three the front is searched
   std::optional<double> tokens;                                 ///< with kDays
-  std::optional<PlanPrices> prices;                             ///< with kUsdATrillionTokens
+  std::optional<PlanPrices> prices;                             ///< with kUsdATrillionTokens and kUsdAMillionTokens
   PlanLimits limits;
 };
 
@@ -101,14 +103,24 @@ struct PlannedRun {
   double step_s = 0.0;
   double bound_s = 0.0;                 ///< the lower bound on its step that was known before
   std::optional<PlanShare> productive;  ///< share of months with failures in which steps are made that stay
-  double gpus = 0.0;                    ///< spares too
-  double tokens = 0.0;                  ///< of a step; 0: no training job
-  std::optional<double> energy_j;       ///< of a step
-  RankTime mean{};                      ///< where the time of a rank goes, mean of ranks, over the makespan
+  struct Size {
+    double gpus = 0.0;    ///< spares too
+    double tokens = 0.0;  ///< of a step; 0: no training job
+  };
+  Size size{};
+  std::optional<double> energy_j;  ///< of a step
+  RankTime mean{};                 ///< where the time of a rank goes, mean of ranks, over the makespan
   Duration makespan{};
   std::optional<double> memory_bytes;  ///< of the fullest GPU
   std::optional<double> usd;           ///< of the network
   std::optional<double> power_w;
+  /// Served requests that keep their limits.
+  struct Served {
+    double requests_per_s = 0.0;  ///< the greatest rate where it is searched, else that of arrivals
+    double tokens_per_s = 0.0;    ///< of answers, at this rate
+    double share = 0.0;           ///< that keeps the limits
+  };
+  std::optional<Served> served{};  ///< none: the job serves no requests, or they have no limits
 };
 
 /// The best objective that a value of a free choice can give, with all others free.
@@ -156,7 +168,7 @@ struct PlanOptions {
   std::uint32_t shard = 0;
   std::uint32_t shards = 1;
   const std::atomic<bool>* stop = nullptr;  ///< becomes true: end soon
-  /// Called now and then by one thread at a time, with how many candidates are decided.
+  /// Called now and then by one thread at a time, with how many candidates are decided, or runs of an explanation are done.
   std::function<void(std::uint64_t decided, std::uint64_t of)> progress{};
 };
 
@@ -194,7 +206,7 @@ struct PlanExplanation {
   bool is_whole = true;  ///< false: the time was over before
 };
 
-/// Runs the best candidates again with one number changed. Uses limit_s, jobs and stop of the options.
+/// Runs the best candidates again with one number changed. Uses limit_s, stop and progress of the options.
 [[nodiscard]] PlanExplanation explain_plan(const Plan& plan, const PlanResult& result, const PlanOptions& options = {},
                                            const Registries& known = {});
 

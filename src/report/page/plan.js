@@ -5,8 +5,14 @@ import { counted, formatShare, formatValue } from './format.js';
 import { PALETTE } from './looks.js';
 
 // Names whose ends have the units of what the objectives of a plan are.
-const NAMES = { step: 'step_s', days: 'days', usd: 'usd', power_w: 'power_w', usd_per_trillion_tokens: 'usd', gpu_seconds_per_token: 'gpu_s' };
-const WORDS = { step: 'step time', days: 'days', usd: 'cost of the network', power_w: 'power of the network', usd_per_trillion_tokens: 'cost of 10^12 tokens', gpu_seconds_per_token: 'GPU time of a token' };
+const NAMES = {
+  step: 'step_s', days: 'days', usd: 'usd', power_w: 'power_w', usd_per_trillion_tokens: 'usd', usd_per_million_tokens: 'usd',
+  gpu_seconds_per_token: 'gpu_s', gpu_seconds_per_request: 'gpu_s',
+};
+const WORDS = {
+  step: 'step time', days: 'days', usd: 'cost of the network', power_w: 'power of the network', usd_per_trillion_tokens: 'cost of 10^12 tokens',
+  usd_per_million_tokens: 'cost of 10^6 tokens', gpu_seconds_per_token: 'GPU time of a token', gpu_seconds_per_request: 'GPU time of a request',
+};
 const MOST_ROWS = 10;
 const SHADES = ['#eef6ee', '#c6dbef', '#6baed6', '#2171b5', '#08306b'];
 
@@ -110,11 +116,13 @@ const tableOf = (head, rows, winner = () => false) => element('div', { className
 function bestTable(plan) {
   const runs = plan.best.slice(0, MOST_ROWS);
   const share = (value) => formatShare(value, 2);
+  const known = (value, name) => (value === undefined ? '–' : formatValue(value, name));
   const columns = [['candidate', labelOf],
     ...plan.objectives.map((objective, i) => [WORDS[objective], (run) => objectiveText(objective, run.objectives[i])]),
     ['over the best', (run) => moreText(run.objectives[0], runs[0].objectives[0])],
     ['compute', (run) => share(run.compute)], ['exposed', (run) => share(run.exposed_communication)], ['circuits', (run) => share(run.reconfiguration_wait)], ['peers', (run) => share(run.peer_wait)],
-    ['memory', (run) => formatValue(run.memory_bytes, 'memory_bytes')], ['network', (run) => formatValue(run.network_usd, 'usd')]];
+    ...(runs.some(({ served }) => served) ? [['requests/s', (run) => known(run.served?.requests_per_s, 'requests_per_s')]] : []),
+    ['memory', (run) => known(run.memory_bytes, 'memory_bytes')], ['network', (run) => known(run.network_usd, 'usd')]];
   return tableOf(columns.map(([name]) => name), runs.map((run) => columns.map(([, of]) => of(run))), (i) => runs[i].objectives[0] === runs[0].objectives[0]);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
 
 namespace photonrail::serving {
@@ -144,6 +145,16 @@ double KernelStepTime::experts_us(std::uint32_t tokens) const {
   if (above == tables_.experts.begin() || above->first == tokens) return above->second.at(used);
   const auto below = std::prev(above);
   return between(below->second.at(used), above->second.at(used), (tokens - below->first) / (above->first - below->first));
+}
+
+double KernelStepTime::least_s_per_token(std::uint32_t most) const {
+  const double host = to_seconds(model_.host.token);
+  double least = std::numeric_limits<double>::infinity();
+  for (std::uint32_t tokens = 1; tokens <= most; ++tokens) {
+    const double us = dense_[std::min(tokens, model_.max_tokens)];
+    least = std::min(least, (us * 1e-6 + to_seconds(model_.host.step)) / tokens);
+  }
+  return std::max(0.0, least + host);
 }
 
 Duration KernelStepTime::of(const Step& step) const {

@@ -94,6 +94,8 @@ class KernelStepTime final : public StepTime {
   /// Throws ConfigError: the tables lack a kernel.
   KernelStepTime(KernelTables tables, const KernelModel& model);
   [[nodiscard]] Duration of(const Step& step) const override;
+  /// Without attention.
+  [[nodiscard]] double least_s_per_token(std::uint32_t most) const override;
 
  private:
   [[nodiscard]] double dense_us(std::uint32_t tokens) const;

@@ -4,6 +4,9 @@
 #include "photonrail/units.hpp"
 #include "serving/engine/scheduler.hpp"
 
+#include <algorithm>
+#include <cstdint>
+
 namespace photonrail::serving {
 
 /// Maps what a step computes to its time. Must give the same time for the same step; may keep what it has computed.
@@ -11,6 +14,8 @@ class StepTime {
  public:
   virtual ~StepTime() = default;
   [[nodiscard]] virtual Duration of(const Step& step) const = 0;
+  /// Seconds that a step of at most `most` tokens takes at least for each of them, whatever they are; 0: not known.
+  [[nodiscard]] virtual double least_s_per_token(std::uint32_t /*most*/) const { return 0.0; }
 };
 
 /// A law with four constants, for tests and for engines of which no more is known.
@@ -27,6 +32,9 @@ class LinearStepTime final : public StepTime {
   [[nodiscard]] Duration of(const Step& step) const override {
     return law_.fixed + law_.prefill_token * step.prefill_tokens + law_.decode * step.decode_tokens +
            law_.cached_token * static_cast<std::int64_t>(step.decode_cached);
+  }
+  [[nodiscard]] double least_s_per_token(std::uint32_t most) const override {
+    return to_seconds(law_.fixed) / most + to_seconds(std::min(law_.prefill_token, law_.decode));
   }
 
  private:

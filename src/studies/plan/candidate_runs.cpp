@@ -3,7 +3,9 @@
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
+#include "run/rate_search.hpp"
 #include "studies/plan/objective.hpp"
+#include "studies/plan/served.hpp"
 #include "studies/plan/step_key.hpp"
 
 #include <algorithm>
@@ -15,11 +17,14 @@ namespace photonrail::plan {
 namespace {
 
 /// Ends a run when the time of the search is over.
-class Deadline : public Observer {
+class Deadline : public run::TrialObserver {
  public:
   explicit Deadline(const std::function<bool()>& is_over) : is_over_(is_over) {}
   [[nodiscard]] bool needs_every_rank() const override { return false; }
   void progress(std::uint64_t /*done*/, std::uint64_t /*of*/, Time) override {
+    if (is_over_()) throw OutOfTime{};
+  }
+  void tried(std::size_t /*runs*/, const ServingResult::RateTrial& /*last*/) override {
     if (is_over_()) throw OutOfTime{};
   }
 
@@ -51,7 +56,9 @@ Outcome CandidateRuns::run(const std::vector<Override>& patch) {
     }
     if (has_months_) add_months(patch, outcome.run);
   } catch (const ConfigError& e) {
-    outcome = {Outcome::Kind::kRejected, e.where(), e.problem()};
+    const std::string begin = plan_.name + ": ";
+    const std::string where = e.where().starts_with(begin) ? e.where().substr(begin.size()) : e.where();
+    outcome = {Outcome::Kind::kRejected, where, e.problem()};
   } catch (const DeadlockError& e) {
     outcome = {Outcome::Kind::kFailed, "cannot finish", e.what()};
   } catch (const ControllerError& e) {
@@ -76,14 +83,20 @@ Outcome CandidateRuns::simulated(const std::vector<Override>& patch) const {
   Deadline deadline(is_over_);
   Observer* const observers[] = {&deadline};
   const RunResult result = simulate(scenario, observers, known_);
+  if (const std::string missed = missed_limits(scenario, result); !missed.empty())
+    return {Outcome::Kind::kRejected, kMissedLimits, missed};
   Outcome outcome;
   PlannedRun& run = outcome.run;
+  run.served = served_of(scenario, result);
+  const bool counts = std::any_of(plan_.objectives.begin(), plan_.objectives.end(), counts_requests);
+  if (counts && run.served && run.served->requests_per_s <= 0.0)
+    return {Outcome::Kind::kRejected, "/workload/serving/requests", "they come at once, and have no rate"};
   run.step_s = to_seconds(result.step_time());
   run.makespan = result.makespan;
   run.mean = result.mean_rank_time();
   run.memory_bytes = result.peak_memory_bytes();
-  run.gpus = static_cast<double>(scenario.cluster.gpus());
-  if (scenario.work) run.tokens = scenario.work->tokens;
+  run.size.gpus = static_cast<double>(scenario.cluster.gpus());
+  if (scenario.work) run.size.tokens = scenario.work->tokens;
   if (result.cost) run.energy_j = result.cost->network_energy_per_step_j + result.cost->gpu_energy_per_step_j.value_or(0.0);
   return outcome;
 }
@@ -100,7 +113,7 @@ void CandidateRuns::add_months(const std::vector<Override>& patch, PlannedRun& r
   };
   const goodput::GoodputSummary summary = run_goodput(months, options, known_).summary;
   run.productive = {summary.ettr.mean, summary.ettr.low, summary.ettr.high};
-  run.gpus = summary.all_gpus;
+  run.size.gpus = summary.all_gpus;
 }
 
 }  // namespace photonrail::plan

@@ -49,6 +49,8 @@ std::string objective_text(PlanObjective objective, double value) {
       return time_text(value);
     case PlanObjective::kGpuSecondsAToken:
       return fmt::format("{:.4g} GPU-us", value * 1e6);
+    case PlanObjective::kGpuSecondsARequest:
+      return fmt::format("{:.4g} GPU-s", value);
     case PlanObjective::kDays:
       return fmt::format("{:.4g} days", value);
     case PlanObjective::kPower:
@@ -59,7 +61,8 @@ std::string objective_text(PlanObjective objective, double value) {
 }
 
 std::string heading(PlanObjective objective) {
-  constexpr const char* kHeadings[] = {"step", "a token", "time", "10^12 tokens", "network", "power"};
+  constexpr const char* kHeadings[] = {"step",         "a token",     "a request", "time",
+                                       "10^12 tokens", "10^6 tokens", "network",   "power"};
   return kHeadings[static_cast<std::size_t>(objective)];
 }
 
@@ -210,7 +213,7 @@ Plan plan_of(const PlanCommandOptions& options, const Registries& known) {
 }
 
 // The tasks are this command again, and keep what they run in shards/ of the folder.
-void launch(const Plan& asked, const PlanCommandOptions& options) {
+void launch(const Plan& asked, const PlanCommandOptions& options, const Registries& known) {
   if (options.file.empty() || options.file == json::kStandardInput)
     throw CommandError(2, "--launcher slurm: the tasks read the plan again, so it must be a file");
   if (options.out.empty()) throw CommandError(2, "--launcher slurm: the tasks share a folder: --out DIR");
@@ -226,7 +229,7 @@ void launch(const Plan& asked, const PlanCommandOptions& options) {
                                                    options.set,
                                                    options.out,
                                                    {"--limit", fmt::format("{}s", options.limit_s)},
-                                                   plan::Space(asked).candidates()},
+                                                   plan::Space(asked, known).candidates()},
                                                   profile);
   std::cout << submitted(job)
             << "\nwhen it has ended the same command without --launcher puts together what its tasks found\n";
@@ -245,7 +248,7 @@ void plan(const PlanCommandOptions& options, const Registries& known) {
     throw ConfigError("photonrail plan", "wants a file, or --model with --gpus", "photonrail plan --help");
   if (options.limit_s <= 0.0) throw ConfigError("--limit", "leaves no time", "60s, 5min, 2h");
   const Plan asked = plan_of(options, known);
-  if (options.launch.launcher == "slurm") return launch(asked, options);
+  if (options.launch.launcher == "slurm") return launch(asked, options, known);
   const StopSignals signals(options.out.empty() ? "nothing is kept without --out"
                                                 : "what was simulated is kept in " + options.out.string());
   PlanOptions how;
@@ -270,7 +273,10 @@ void plan(const PlanCommandOptions& options, const Registries& known) {
   }
   if (!options.json && !options.out.empty()) warn("plan", sweep::slurm_state(options.out));
   how.limit_s -= std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  TerminalLine why(true);
+  how.progress = [&why](std::uint64_t done, std::uint64_t of) { why.draw(done, of, "runs that explain the best"); };
   const PlanExplanation explanation = explain_plan(asked, result, how, known);
+  why.erase();
   if (!options.out.empty()) {
     write_file(options.out / "plan.json", plan::plan_json(asked, result, explanation));
     if (!result.best.empty()) {

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,6 +29,8 @@ constexpr double kHigh = 1.2;
 constexpr std::size_t kMaxContenders = 5;
 constexpr double kLeastDelay = 1e-3;  // ms, of break-even
 constexpr double kMostDelay = 1e4;
+constexpr int kHalvingsOfDelay = 10;
+constexpr std::size_t kOfBreakEven = kHalvingsOfDelay + 3;  // runs
 
 Override with_number(const std::string& pointer, double value) { return {pointer, Json(value).dump()}; }
 
@@ -82,11 +86,15 @@ std::string label_of(const PlannedRun& run) {
 class Explanation {
  public:
   Explanation(const Plan& plan, const PlanResult& result, const PlanOptions& options, const Registries& known)
-      : plan_(plan), result_(result), options_(options), runs_(plan, known, [this] { return is_over(); }) {}
+      : plan_(plan), result_(result), options_(options), runs_(plan, known, [this] {
+          tell();
+          return is_over();
+        }) {}
 
   PlanExplanation make() {
     PlanExplanation of;
     if (result_.best.empty() || plan_.objectives.size() > 1) return of;
+    expected_ = plan_.axes.size() + 2 + 2 * std::size(kUncertain) * contenders() + kOfBreakEven;
     try {
       add_ladder(of);
       for (const auto& [what, change] : kUncertain) add_robustness(what, change, of);
@@ -105,9 +113,18 @@ class Explanation {
            std::chrono::duration<double>(Clock::now() - begun_).count() >= options_.limit_s;
   }
 
+  [[nodiscard]] std::size_t contenders() const { return std::min(kMaxContenders, result_.best.size()); }
+
+  /// Within long runs, too.
+  void tell() const {
+    if (options_.progress) options_.progress(done_, std::max(done_, expected_));
+  }
+
   /// None: the candidate cannot be run so.
   [[nodiscard]] std::optional<double> objective(const std::vector<Override>& patch) {
+    tell();
     if (is_over()) throw OutOfTime{};
+    ++done_;
     Outcome outcome = runs_.run(patch);
     if (outcome.kind != Outcome::Kind::kDone) return std::nullopt;
     if (const NetworkBill bill = bill_of(plan_, patch); bill.problem.empty()) {
@@ -152,7 +169,7 @@ class Explanation {
   }
 
   void add_robustness(const char* what, Change change, PlanExplanation& of) {
-    const std::size_t count = std::min(kMaxContenders, result_.best.size());
+    const std::size_t count = contenders();
     PlanRobustness robust{what, {}, {}, {}, {}};
     bool matters = false;
     for (const double factor : {kLow, kHigh}) {
@@ -178,6 +195,7 @@ class Explanation {
     double stays = 1.0;
     double changes = end;
     constexpr int kHalvings = 5;
+    expected_ += 2 * kHalvings;
     for (int i = 0; i < kHalvings; ++i) {
       const double middle = (stays + changes) / 2.0;
       const auto best = objective(result_.best.front(), change, middle);
@@ -219,8 +237,7 @@ class Explanation {
       double high = kMostDelay;
       if (!within(low)) return;
       if (within(high)) low = high;
-      constexpr int kHalvings = 10;
-      for (int i = 0; i < kHalvings; ++i) {
+      for (int i = 0; i < kHalvingsOfDelay; ++i) {
         const double middle = std::sqrt(low * high);
         (within(middle) ? low : high) = middle;
       }
@@ -235,6 +252,8 @@ class Explanation {
   const PlanResult& result_;
   const PlanOptions& options_;
   const Clock::time_point begun_ = Clock::now();
+  std::uint64_t done_ = 0;      // runs
+  std::uint64_t expected_ = 0;  // about so many in all
   CandidateRuns runs_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "photonrail/study/plan.hpp"
 
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -18,14 +19,18 @@ struct Measured {
   double energy_j = 0.0;    ///< of network and GPUs in a step
   double usd = 0.0;         ///< of the network
   double power_w = 0.0;     ///< of the network
+  double draws_w = 0.0;     ///< network and GPUs, of served requests
+  double requests_per_s = std::numeric_limits<double>::infinity();  ///< that keep their limits
+  double answers_per_s = std::numeric_limits<double>::infinity();   ///< tokens of their answers
 };
 
 /// Of a run with its bill.
 [[nodiscard]] Measured measured(const PlannedRun& run);
 
 [[nodiscard]] std::string_view name(PlanObjective objective);
-/// Return true where the objective depends on tokens; on the network's bill; on failures.
+/// Return true where the objective depends on tokens of training; on served requests; on the network's bill; on failures.
 [[nodiscard]] bool counts_tokens(PlanObjective objective);
+[[nodiscard]] bool counts_requests(PlanObjective objective);
 [[nodiscard]] bool reads_bill(PlanObjective objective);
 [[nodiscard]] bool spans_months(PlanObjective objective);
 

@@ -72,8 +72,9 @@ std::string text_of(const Outcome& outcome, std::uint64_t candidate) {
     for (const auto& [key, part] : kNumbers) {
       if (run.*part) line[key] = *(run.*part);
     }
-    line["gpus"] = run.gpus;
-    line["tokens"] = run.tokens;
+    if (run.served) line["served"] = list_of({run.served->requests_per_s, run.served->tokens_per_s, run.served->share});
+    line["gpus"] = run.size.gpus;
+    line["tokens"] = run.size.tokens;
   }
   return line.dump();
 }
@@ -103,12 +104,16 @@ std::pair<std::uint64_t, Outcome> outcome_of(const std::string& text) {
                             &run.mean.peer_wait, &run.mean.detection};
   for (std::size_t i = 0; i < parts.size() && i < std::size(into); ++i) *into[i] = Duration{parts[i].json().integer()};
   for (const auto& [key, part] : kNumbers) run.*part = number(key);
-  run.gpus = *number("gpus");
-  run.tokens = *number("tokens");
-  if (const auto productive = at.optional("productive")) {
-    const auto parts_of = productive->elements();
-    run.productive = {parts_of.at(0).any_number(), parts_of.at(1).any_number(), parts_of.at(2).any_number()};
-  }
+  run.size.gpus = *number("gpus");
+  run.size.tokens = *number("tokens");
+  const auto three = [&at](const char* key, auto& list) {
+    const auto value = at.optional(key);
+    if (!value) return;
+    const auto parts_of = value->elements();
+    list = {parts_of.at(0).any_number(), parts_of.at(1).any_number(), parts_of.at(2).any_number()};
+  };
+  three("productive", run.productive);
+  three("served", run.served);
   return {candidate, outcome};
 }
 

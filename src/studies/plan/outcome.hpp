@@ -18,6 +18,8 @@ struct Outcome {
   PlannedRun run{};
 };
 
+/// Where a run served too few requests within their limits.
+inline constexpr const char* kMissedLimits = "/workload/serving/slo";
 // Where a candidate is rejected by its bill.
 inline constexpr const char* kTooDear = "/limits/usd";
 inline constexpr const char* kTooMuchPower = "/limits/power_w";

@@ -5,10 +5,13 @@
 #include "formats/input_file.hpp"
 #include "json/file_kind.hpp"
 #include "photonrail/study/plan.hpp"
+#include "studies/plan/objective.hpp"
 #include "studies/sweep/axis.hpp"
 #include "studies/sweep/sweep_fields.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 namespace photonrail::plan {
@@ -113,10 +116,14 @@ constexpr Field kPriceFields[] = {
 };
 constexpr Section kPrices{kPriceFields};
 
-constexpr Word<PlanObjective> kObjectives[] = {
-    {"step", PlanObjective::kStep}, {"gpu_seconds_per_token", PlanObjective::kGpuSecondsAToken},
-    {"days", PlanObjective::kDays}, {"usd_per_trillion_tokens", PlanObjective::kUsdATrillionTokens},
-    {"usd", PlanObjective::kUsd},   {"power_w", PlanObjective::kPower}};
+constexpr Word<PlanObjective> kObjectives[] = {{"step", PlanObjective::kStep},
+                                               {"gpu_seconds_per_token", PlanObjective::kGpuSecondsAToken},
+                                               {"gpu_seconds_per_request", PlanObjective::kGpuSecondsARequest},
+                                               {"days", PlanObjective::kDays},
+                                               {"usd_per_trillion_tokens", PlanObjective::kUsdATrillionTokens},
+                                               {"usd_per_million_tokens", PlanObjective::kUsdAMillionTokens},
+                                               {"usd", PlanObjective::kUsd},
+                                               {"power_w", PlanObjective::kPower}};
 constexpr fields::Shape kObjective = fields::text_shape(fields::words_of<kObjectives>);
 
 void store_objective(const Reading& at) {
@@ -167,7 +174,9 @@ constexpr Field kPlanFields[] = {
                 "What is to be least; of two or three the front is searched.")
         .or_else("`\"step\"`"),
     fields::positive<&PlanEntry::plan, &Plan::tokens>("tokens", 1e18, "With `days`: to train on.").or_else("none"),
-    fields::part<kPrices, &PlanEntry::plan, &Plan::prices>("prices", "With `usd_per_trillion_tokens`.").or_else("none"),
+    fields::part<kPrices, &PlanEntry::plan, &Plan::prices>("prices",
+                                                           "With `usd_per_trillion_tokens` and `usd_per_million_tokens`.")
+        .or_else("none"),
     fields::part<kLimits, &PlanEntry::plan, &Plan::limits>("limits", "What the bill of the network may say.")
         .or_else("none"),
 };
@@ -230,14 +239,37 @@ ShapeSpace resolved(const ShapesEntry& entry, const Plan& plan) {
   return space;
 }
 
+// What shapes set an axis would set without effect.
+void check_axes(JsonReader& top, const Plan& plan) {
+  constexpr std::string_view kOfShapes[] = {"parallelism/tp",   "parallelism/cp",    "parallelism/pp",
+                                            "parallelism/ep",   "parallelism/dp",    "parallelism/virtual_stages",
+                                            "parallelism/fsdp", "parallelism/zero1", "micro_batch",
+                                            "recompute"};
+  constexpr std::string_view kJob = "/workload/training/";
+  for (const PlanAxis& axis : plan.axes) {
+    for (const PlanValue& value : axis.values) {
+      for (const Override& set : value.patch) {
+        const bool of_job = set.pointer.starts_with(kJob);
+        const std::string_view key = of_job ? std::string_view(set.pointer).substr(kJob.size()) : std::string_view();
+        if (std::find(std::begin(kOfShapes), std::end(kOfShapes), key) == std::end(kOfShapes)) continue;
+        top.optional("axes")->fail("set " + set.pointer + ", which \"shapes\" sets too",
+                                   "give its values to \"shapes\", or leave \"shapes\" out");
+      }
+    }
+  }
+}
+
 void check_objectives(JsonReader& top, const Plan& plan) {
   const auto has = [&](PlanObjective objective) {
     return std::find(plan.objectives.begin(), plan.objectives.end(), objective) != plan.objectives.end();
   };
   const auto fail = [&](const char* problem, const char* hint) { top.optional("objective")->fail(problem, hint); };
   if (has(PlanObjective::kDays) && !plan.tokens) fail("\"days\" are those of so many tokens", "\"tokens\": 15e12");
-  if (has(PlanObjective::kUsdATrillionTokens) && !plan.prices)
-    fail("\"usd_per_trillion_tokens\" has no prices", "\"prices\": {\"gpu_hour_usd\": 2}");
+  for (const PlanObjective of : {PlanObjective::kUsdATrillionTokens, PlanObjective::kUsdAMillionTokens}) {
+    if (has(of) && !plan.prices)
+      top.optional("objective")
+          ->fail("\"" + std::string(name(of)) + "\" has no prices", "\"prices\": {\"gpu_hour_usd\": 2}");
+  }
 }
 
 }  // namespace
@@ -259,6 +291,7 @@ Plan parse_plan(std::string_view text, const std::filesystem::path& file, std::s
     fields::read(top, plan::kPlanSection, &entry);
     plan::read_base(entry, set, entry.plan);
     if (entry.shapes) entry.plan.shapes = plan::resolved(*entry.shapes, entry.plan);
+    if (entry.shapes) plan::check_axes(top, entry.plan);
     plan::check_objectives(top, entry.plan);
     if (!entry.plan.shapes && entry.plan.axes.empty())
       top.fail("leaves nothing free", "\"shapes\" or \"axes\"; `photonrail run` runs one scenario");

@@ -29,6 +29,11 @@ Json run_json(const PlannedRun& run) {
   if (run.usd) json["network_usd"] = *run.usd;
   if (run.power_w) json["network_power_w"] = *run.power_w;
   if (run.energy_j) json["energy_per_step_j"] = *run.energy_j;
+  if (run.served) {
+    json["served"] = Json{{"requests_per_s", run.served->requests_per_s},
+                          {"output_tokens_per_s", run.served->tokens_per_s},
+                          {"share_within_limits", run.served->share}};
+  }
   if (run.productive) {
     Json& productive = json["productive"] = Json::array();
     for (const double part : {run.productive->mean, run.productive->low, run.productive->high}) productive.push_back(part);

@@ -41,7 +41,7 @@ class Search {
   Search(const Plan& plan, const PlanOptions& options, const Registries& known)
       : plan_(plan),
         options_(options),
-        space_(plan),
+        space_(plan, known),
         jobs_(space_.jobs(rejections_)),
         states_(jobs_.size()),
         folder_(plan, options),
@@ -204,8 +204,8 @@ class Search {
         ++waiting_.busy;
         return move;
       }
-      if (waiting_.busy == 0) return std::nullopt;
-      waiting_.returned.wait(lock);
+      if (waiting_.busy == 0 && waiting_.quick.empty()) return std::nullopt;
+      if (waiting_.busy > 0) waiting_.returned.wait(lock);
     }
   }
 
@@ -475,6 +475,7 @@ void Search::add_worth(PlanResult& result) const {
   }
   for (std::size_t c = 0; c < choices.size(); ++c) {
     for (const auto& [value, best] : choices[c].all()) {
+      if (!std::isfinite(best.objective)) continue;  // it cannot be, by its bound
       const auto values = space_.values(jobs_[best.job], best.run);
       result.worth.push_back({values[c].first, values[c].second, best.objective, best.simulated});
     }

@@ -21,6 +21,8 @@ namespace {
 using config::Json;
 
 constexpr std::uint64_t kMaxCombinations = 1'000'000;
+constexpr const char* kAtObjective = "/objective";
+constexpr const char* kAtShapes = "/shapes";
 
 /// Keys that the shape, its memory or its bound depend on.
 bool is_of_job(const Override& set) {
@@ -36,9 +38,10 @@ std::string shorter(std::string text) {
   return text;
 }
 
-void reject(Rejections& rejections, const std::string& reason, const std::string& example) {
+void reject(Rejections& rejections, const std::string& reason, const std::string& example, std::uint64_t count = 1) {
   Rejections::Reason& of = rejections.of[reason];
-  if (of.count++ == 0) of.example = shorter(example);
+  if (of.count == 0) of.example = shorter(example);
+  of.count += count;
 }
 
 void give_shape(const ShapeNumbers& shape, const ShapeSpace& space, std::uint32_t dp, TrainingSpec& spec) {
@@ -67,7 +70,7 @@ std::string memory_example(double needed, double has) {
 
 }  // namespace
 
-Space::Space(const Plan& plan) : plan_(plan) {
+Space::Space(const Plan& plan, const Registries& known) : plan_(plan), known_(known) {
   for (const PlanAxis& axis : plan.axes) {
     const bool of_job = std::any_of(axis.values.begin(), axis.values.end(), [](const PlanValue& value) {
       return std::any_of(value.patch.begin(), value.patch.end(), is_of_job);
@@ -75,7 +78,8 @@ Space::Space(const Plan& plan) : plan_(plan) {
     changes_job_.push_back(of_job);
     std::uint64_t& count = of_job ? job_count_ : other_count_;
     count *= axis.values.size();
-    if (count > kMaxCombinations) throw ConfigError("/axes", "make more than a million combinations", "fewer values");
+    if (count > kMaxCombinations)
+      throw ConfigError(plan.file.string() + ": /axes", "make more than a million combinations", "fewer values");
   }
   needs_bill_ = std::any_of(plan.objectives.begin(), plan.objectives.end(), reads_bill);
   const Json root = config::parse_json(plan.base, plan.file.string());
@@ -84,8 +88,18 @@ Space::Space(const Plan& plan) : plan_(plan) {
     for (std::size_t a = 0; a < plan.axes.size(); ++a) {
       if (changes_job_[a]) config::apply_overrides(scenario, plan.axes[a].values[value_of(a, values, 0)].patch);
     }
-    bases_.push_back(base_of(scenario));
+    Base base;
+    try {
+      base = base_of(scenario);
+      check_objectives(base);
+    } catch (const ConfigError& e) {
+      if (e.where() == kAtObjective || e.where() == kAtShapes) throw e.inside(plan_.file.string());
+      base.refused = e;
+    }
+    bases_.push_back(std::move(base));
   }
+  if (std::all_of(bases_.begin(), bases_.end(), [](const Base& base) { return base.refused.has_value(); }))
+    throw bases_.front().refused->inside(plan_.file.string());
 }
 
 // Where shapes are not searched, what is no training job has no bound.
@@ -102,10 +116,26 @@ Space::Base Space::base_of(const Json& scenario) const {
   base.facts.orders = orders_;
   const bool trains = json::find_at(scenario, "/workload/training") != nullptr;
   if (trains) base.spec = config::read_training_spec_of_file(scenario, plan_.base_directory);
-  if (plan_.shapes && !trains) throw ConfigError("/shapes", "are those of a training job", "remove them");
-  if (!trains && std::any_of(plan_.objectives.begin(), plan_.objectives.end(), counts_tokens))
-    throw ConfigError("/objective", "there are no tokens: the workload is no training job", "\"step\"");
+  base.serves = json::find_at(scenario, "/workload/serving/slo") != nullptr;
+  base.loops = json::find_at(scenario, "/workload/serving/requests/concurrency") != nullptr;
   return base;
+}
+
+void Space::check_objectives(const Base& base) const {
+  if (plan_.shapes && !base.spec) throw ConfigError(kAtShapes, "are those of a training job", "remove them");
+  const auto any = [&](bool (*counts)(PlanObjective)) {
+    return std::any_of(plan_.objectives.begin(), plan_.objectives.end(), counts);
+  };
+  if (!base.spec && any(counts_tokens))
+    throw ConfigError(kAtObjective, "there are no tokens: the workload is no training job", "\"step\"");
+  if (!base.serves && any(counts_requests)) {
+    throw ConfigError(kAtObjective, "there are no requests within limits",
+                      "a base with \"serving\" and its \"slo\", or \"step\"");
+  }
+  if (base.loops && any(counts_requests)) {
+    throw ConfigError(kAtObjective, "there is no rate of requests: \"concurrency\" is a closed loop",
+                      "\"arrivals\" or a trace");
+  }
 }
 
 Measured Space::known(const JobCandidate& job, std::optional<std::uint64_t> run) const {
@@ -142,7 +172,14 @@ std::vector<double> Space::bounds(const JobCandidate& job, std::optional<std::ui
   Measured least = known(job, run);
   least.step_s = job.bound_s;
   least.energy_j = least.power_w * least.step_s;
-  return plan::values(plan_, least);
+  least.draws_w = least.power_w;
+  least.requests_per_s = job.served.requests_per_s;
+  least.answers_per_s = job.served.answers_per_s;
+  // A candidate whose bound is reached may differ from it in its last bits: it is not excluded by one as good.
+  constexpr double kOfRounding = 1.0 - 1e-12;
+  std::vector<double> list = plan::values(plan_, least);
+  for (double& value : list) value *= kOfRounding;
+  return list;
 }
 
 std::vector<double> Space::bounds_on_rails(const JobCandidate& job, std::uint64_t run) const {
@@ -225,6 +262,7 @@ void Space::examine(const Base& base, const TrainingSpec& spec, StepBound& bound
 
 void Space::add_jobs(std::uint32_t job_values, Rejections& rejections, std::vector<JobCandidate>& jobs) const {
   const Base& base = bases_[job_values];
+  if (base.refused) return reject(rejections, base.refused->where(), base.refused->problem(), shapes());
   JobCandidate job;
   job.job_values = job_values;
   job.number = job_values * shapes();
@@ -264,6 +302,11 @@ TrainingSpec Space::spec_of(const JobCandidate& job) const {
 
 void Space::raise_bound(JobCandidate& job) const {
   const Base& base = bases_[job.job_values];
+  if (base.serves) {
+    job.served = bound_of_served(
+        parse_scenario(plan_.base, plan_.base_directory, plan_.name, axis_patch(job.job_values, 0), known_));
+    job.bound = bounds(job, std::nullopt).front();
+  }
   if (!base.spec || !base.cluster.unlike.empty()) return;
   // Placements in which a job is the same have one bound.
   const std::string key = step_key(plan_, patch(job, 0), true);
@@ -350,9 +393,13 @@ std::vector<Override> Space::axis_patch(std::uint32_t job_values, std::uint64_t 
   if (!controls) return patch;
   Json scenario = config::parse_json(plan_.base, plan_.file.string());
   config::apply_overrides(scenario, patch);
-  const ClusterSpec cluster = config::read_cluster(config::JsonReader(scenario).child("cluster"), plan_.base_directory);
-  if (cluster.rail.kind == RailKind::kElectrical)
-    patch.push_back({"/controller", Json{{"name", std::string(kNoPolicy)}}.dump()});
+  try {
+    const ClusterSpec cluster = config::read_cluster(config::JsonReader(scenario).child("cluster"), plan_.base_directory);
+    if (cluster.rail.kind == RailKind::kElectrical)
+      patch.push_back({"/controller", Json{{"name", std::string(kNoPolicy)}}.dump()});
+  } catch (const ConfigError&) {
+    return patch;  // its run says what cannot be
+  }
   return patch;
 }
 
@@ -388,83 +435,6 @@ std::vector<std::uint32_t> Space::value_numbers(const JobCandidate& job, std::ui
   if (plan_.shapes) numbers = {s.tp, s.cp, s.pp, s.ep, s.virtual_stages, s.micro_batch, s.sharding, s.recompute};
   for (std::size_t a = 0; a < plan_.axes.size(); ++a) numbers.push_back(value_of(a, job.job_values, run));
   return numbers;
-}
-
-bool Space::can_be(const JobCandidate& job) const {
-  const Base& base = bases_[job.job_values];
-  if (!base.spec) return true;
-  const double ranks = static_cast<double>(job.shape.tp) * job.shape.cp * job.shape.pp;
-  if (plan_.shapes && base.gpus / ranks != std::floor(base.gpus / ranks)) return false;
-  Rejections rejections;
-  std::vector<JobCandidate> jobs;
-  StepBound bound(base.cluster, base.facts);
-  JobCandidate examined = job;
-  examine(base, spec_of(job), bound, examined, rejections, jobs);
-  return !jobs.empty();
-}
-
-std::vector<ShapeNumbers> Space::shapes_around(const ShapeNumbers& shape) const {
-  const ShapeSpace& space = *plan_.shapes;
-  std::vector<ShapeNumbers> list;
-  const auto set = [&](std::uint32_t ShapeNumbers::*part, std::uint32_t value) {
-    list.push_back(shape);
-    list.back().*part = value;
-  };
-  const auto next = [&](const std::vector<std::uint32_t>& values, std::uint32_t ShapeNumbers::*part) {
-    const std::uint32_t own = shape.*part;
-    std::optional<std::uint32_t> below;
-    std::optional<std::uint32_t> above;
-    for (const std::uint32_t value : values) {
-      if (value < own) below = std::max(value, below.value_or(value));
-      if (value > own) above = std::min(value, above.value_or(value));
-    }
-    for (const auto& value : {below, above}) {
-      if (value) set(part, *value);
-    }
-  };
-  next(space.tp, &ShapeNumbers::tp);
-  next(space.cp, &ShapeNumbers::cp);
-  next(space.pp, &ShapeNumbers::pp);
-  next(space.ep, &ShapeNumbers::ep);
-  next(space.virtual_stages, &ShapeNumbers::virtual_stages);
-  next(space.micro_batch, &ShapeNumbers::micro_batch);
-  for (std::uint32_t i = 0; i < space.sharding.size(); ++i) {
-    if (i != shape.sharding) set(&ShapeNumbers::sharding, i);
-  }
-  for (std::uint32_t i = 0; i < space.recompute.size(); ++i) {
-    if (i != shape.recompute) set(&ShapeNumbers::recompute, i);
-  }
-  return list;
-}
-
-std::vector<PlanValue> Space::around(const JobCandidate& job, std::uint64_t run) const {
-  std::vector<PlanValue> list{{"the best", patch(job, run)}};
-  if (plan_.shapes) {
-    for (const ShapeNumbers& shape : shapes_around(job.shape)) {
-      JobCandidate other = job;
-      other.shape = shape;
-      if (can_be(other)) list.push_back({shape_label(other), patch(other, run)});
-    }
-  }
-  for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
-    std::uint64_t stride = 1;
-    for (std::size_t b = a + 1; b < plan_.axes.size(); ++b) {
-      if (changes_job_[b] == changes_job_[a]) stride *= plan_.axes[b].values.size();
-    }
-    const std::uint64_t own = value_of(a, job.job_values, run);
-    for (std::uint64_t v = 0; v < plan_.axes[a].values.size(); ++v) {
-      JobCandidate other = job;
-      std::uint64_t other_run = run;
-      if (changes_job_[a]) {
-        other.job_values = static_cast<std::uint32_t>(job.job_values + (v - own) * stride);
-      } else {
-        other_run = run + (v - own) * stride;
-      }
-      if (v == own || !can_be(other)) continue;
-      list.push_back({plan_.axes[a].name + " " + plan_.axes[a].values[v].label, patch(other, other_run)});
-    }
-  }
-  return list;
 }
 
 // A choice that all candidates have alike is not said.

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "json/json.hpp"
+#include "photonrail/error.hpp"
 #include "photonrail/study/plan.hpp"
 #include "studies/plan/objective.hpp"
 #include "studies/plan/outcome.hpp"
 #include "studies/plan/pipeline_path.hpp"
+#include "studies/plan/served.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +34,7 @@ struct JobCandidate {
   double bound = 0.0;            ///< of the first objective, over all runs of the job
   double bound_s = 0.0;          ///< of the step
   double work = 0.0;             ///< of a simulation, to compare jobs with each other
+  ServedBound served{};          ///< of its requests
 };
 
 /// Counts impossible candidates by reason, with the first example of each.
@@ -50,13 +53,14 @@ struct Rejections {
 
 class Space {
  public:
-  /// `plan` must outlive the object. Throws ConfigError: under one of the choices the base has no cluster, or shapes are
-  /// searched, or tokens counted, of what is no training job.
-  explicit Space(const Plan& plan);
+  /// Both must outlive the object. Throws ConfigError: under no choice the base has a cluster and a job, or shapes are
+  /// searched, or tokens counted, of what is no training job, or requests counted of what serves none within limits.
+  Space(const Plan& plan, const Registries& known);
 
   /// Checks every job and finds its quick bound; in the order of the file.
   [[nodiscard]] std::vector<JobCandidate> jobs(Rejections& rejections) const;
-  /// Raises the bound of the job to the closer one. Safe to call from several threads.
+  /// Raises the bound of the job to the closer one. Throws ConfigError: it cannot be run. Safe to call from several
+  /// threads.
   void raise_bound(JobCandidate& job) const;
   /// Combinations of the axes that do not change the job.
   [[nodiscard]] std::uint64_t runs_of_job() const { return other_count_; }
@@ -86,7 +90,7 @@ class Space {
   [[nodiscard]] std::uint64_t shapes() const;
   [[nodiscard]] ShapeNumbers shape(std::uint64_t index) const;
   [[nodiscard]] std::uint32_t value_of(std::size_t axis, std::uint32_t job_values, std::uint64_t run) const;
-  [[nodiscard]] bool can_be(const JobCandidate& job) const;
+  [[nodiscard]] bool can_be(const JobCandidate& job, std::uint64_t run) const;
   [[nodiscard]] std::vector<ShapeNumbers> shapes_around(const ShapeNumbers& shape) const;
   [[nodiscard]] std::uint32_t dp(const JobCandidate& job) const;
   [[nodiscard]] std::string shape_label(const JobCandidate& job) const;
@@ -98,9 +102,13 @@ class Space {
     std::optional<TrainingSpec> spec;  ///< none: no training job
     StepBound::Facts facts{};
     ClusterSpec cluster{};
-    double gpus = 0.0;  ///< of the cluster
+    double gpus = 0.0;    ///< of the cluster
+    bool serves = false;  ///< requests within limits
+    bool loops = false;   ///< their clients wait for answers
+    std::optional<ConfigError> refused{};  ///< why there is no such job
   };
   [[nodiscard]] Base base_of(const json::Json& scenario) const;
+  void check_objectives(const Base& base) const;
   /// The changes that the values of axes make, without the shape.
   [[nodiscard]] std::vector<Override> axis_patch(std::uint32_t job_values, std::uint64_t run) const;
   /// REQUIRES: it is a training job.
@@ -110,6 +118,7 @@ class Space {
                std::vector<JobCandidate>& jobs) const;
 
   const Plan& plan_;
+  const Registries& known_;
   std::vector<bool> changes_job_;  // by axis
   std::uint64_t job_count_ = 1;
   std::uint64_t other_count_ = 1;

@@ -71,6 +71,7 @@ sweep::Record record_of(const SweepPoint& point, const PlannedRun& run) {
   add("cost.energy_per_step_j", run.energy_j);
   add("peak_memory_bytes", run.memory_bytes);
   if (run.productive) add("goodput.ettr_share", run.productive->mean);
+  if (run.served) add("serving.slo.per_s", run.served->requests_per_s);
   std::sort(metrics.begin(), metrics.end());
   return record;
 }

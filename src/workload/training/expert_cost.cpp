@@ -138,11 +138,6 @@ void add_grouped_products(Cost& cost, const CostShape& shape, const RoutedShape&
   }
 }
 
-/// Bytes of an element that a product has read, kept for the gradient of its weights.
-double kept_bytes(OperatorPrecision precision) {
-  return precision == OperatorPrecision::kBf16 ? 2.0 : precision == OperatorPrecision::kFp4 ? 0.5 : 1.0;
-}
-
 // Share of the data sheet's bandwidth at which Megatron-LM's Triton kernel copies into pages: 896 MiB in 468 us on a GB300,
 // read and written (its pull request 6414).
 constexpr double kStashBandwidth = 0.5;

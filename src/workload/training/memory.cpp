@@ -20,7 +20,7 @@ using workload::Unit;
 
 namespace {
 
-/// Elements that one rank keeps of a micro-batch for the backward pass of a unit.
+/// Bytes that one rank keeps of a micro-batch for the backward pass of a unit.
 class Kept {
  public:
   explicit Kept(const TrainingSpec& spec)
@@ -28,54 +28,81 @@ class Kept {
         shape_(spec),
         widths_(spec),
         tokens_(static_cast<double>(shape_.tokens)),
-        // Input and output of a norm: the part of the sequence of the rank, or all of it.
-        norm_(2.0 * static_cast<double>(shape_.hidden) / (spec.sequence_parallel ? static_cast<double>(shape_.tp) : 1.0)) {}
+        element_(spec.parameter_bytes),
+        norm_(static_cast<double>(shape_.hidden) / (spec.sequence_parallel ? static_cast<double>(shape_.tp) : 1.0)) {
+    if (spec.operators) again_ = spec.operators->again;
+  }
 
   [[nodiscard]] double bytes(const Unit& unit) const {
     if (unit.kind == Unit::Kind::kEmbedding) return 0.0;  // the numbers of the words
     if (unit.kind == Unit::Kind::kHead) {
-      return tokens_ * (norm_ * spec_.parameter_bytes + 4.0 * spec_.model.vocabulary / static_cast<double>(shape_.tp));
+      return tokens_ * (2.0 * norm_ * element_ + 4.0 * spec_.model.vocabulary / static_cast<double>(shape_.tp));
     }
-    if (spec_.recompute == Recompute::kFull) return tokens_ * norm_ / 2.0 * spec_.parameter_bytes;  // the input
+    if (spec_.recompute == Recompute::kFull) return tokens_ * norm_ * element_;  // the input
     return whole_layer(unit);
   }
 
   [[nodiscard]] double whole_layer(const Unit& unit) const {
-    double kept = unit.has.attention ? attention() : 0.0;
-    if (unit.has.mamba) kept += mamba();
-    if (unit.has.mlp) kept += mlp(spec_.model.ffn);
-    if (unit.experts) kept += experts();
-    return tokens_ * kept * spec_.parameter_bytes;
+    double kept = unit.has.attention ? attention(unit) : 0.0;
+    if (unit.has.mamba) kept += mamba(unit);
+    if (unit.has.mlp) kept += mlp(unit);
+    if (unit.experts) kept += experts(unit);
+    return tokens_ * kept;
   }
 
  private:
-  [[nodiscard]] double attention() const {
+  /// Of an element that a product reads: its own copy where it is quantised.
+  [[nodiscard]] double read(const Unit& unit, const char* product) const {
+    if (!spec_.operators || unit.in_bf16) return element_;
+    const TrainingOperators& how = *spec_.operators;
+    const OperatorPrecision precision = how.times.device().available(how.mixed.of(product, how.precision));
+    return precision == OperatorPrecision::kBf16 ? element_ : workload::kept_bytes(precision);
+  }
+  /// The input of a norm, and its output, of which an element has so many bytes.
+  [[nodiscard]] double norm(double output) const { return norm_ * (element_ + (again_.norms ? 0.0 : output)); }
+
+  // Attention keeps what it returns as it is; a product that quantises it has its copy beside.
+  [[nodiscard]] double attention(const Unit& unit) const {
     const auto& latent = spec_.model.latent;
     const double latents = latent ? latent->query_rank + latent->kv_rank + latent->rope_head : 0.0;
-    return norm_ + latents + static_cast<double>(widths_.query + widths_.key + widths_.value + widths_.out);
+    const bool made_again = latent && again_.up_projections;
+    const double inputs = made_again ? 0.0 : static_cast<double>(widths_.query + widths_.key + widths_.value);
+    const double output = read(unit, "attention.output");
+    return norm(read(unit, latent ? "attention.query_down" : "attention.qkv")) + (latents + inputs) * element_ +
+           static_cast<double>(widths_.out) * (element_ + (output < element_ ? output : 0.0));
   }
   /// Returns what the in-projection gives, the convolution, and what the out-projection reads.
-  [[nodiscard]] double mamba() const {
+  [[nodiscard]] double mamba(const Unit& unit) const {
     const MambaSpec& a = *spec_.model.mamba;
     const double inner = static_cast<double>(a.heads) * a.head_dim;
-    return norm_ + (5.0 * inner + 4.0 * a.groups * a.state) / static_cast<double>(shape_.tp);
+    const double between = (4.0 * inner + 4.0 * a.groups * a.state) * element_ + inner * read(unit, "mamba.out");
+    return norm(read(unit, "mamba.in")) + between / static_cast<double>(shape_.tp);
   }
   /// Returns what the up projections give, and what the down projection reads.
-  [[nodiscard]] double inner(double ffn) const { return matrices(spec_.model.mlp) * ffn; }
-  [[nodiscard]] double mlp(double ffn) const { return norm_ + inner(ffn) / static_cast<double>(shape_.tp); }
-  [[nodiscard]] double experts() const {
+  [[nodiscard]] double inner(double ffn, double down) const {
+    return ffn * ((matrices(spec_.model.mlp) - 1.0) * element_ + (again_.activations ? 0.0 : down));
+  }
+  [[nodiscard]] double mlp(const Unit& unit) const {
+    const double inside = again_.mlp ? 0.0 : inner(spec_.model.ffn, read(unit, "mlp.down"));
+    return norm(read(unit, "mlp.up")) + inside / static_cast<double>(shape_.tp);
+  }
+  // The router reads the norm too, as it is.
+  [[nodiscard]] double experts(const Unit& unit) const {
     const ExpertSpec& e = *spec_.model.moe;
     // The activations are what arrives, what the experts make of it, and what they return; fair, so as many as leave.
-    const double routed = e.top_k * (2.0 * static_cast<double>(shape_.hidden) + inner(spec_.model.expert_ffn()));
-    const double shared = inner(static_cast<double>(e.shared) * spec_.model.expert_ffn());
-    return norm_ + (routed + shared) / static_cast<double>(shape_.tp);
+    const double pair = static_cast<double>(shape_.hidden) * (read(unit, "experts.up") + element_) +
+                        inner(spec_.model.expert_ffn(), read(unit, "experts.down"));
+    const double shared = inner(static_cast<double>(e.shared) * spec_.model.expert_ffn(), read(unit, "shared.down"));
+    return norm(element_) + ((again_.experts ? 0.0 : e.top_k * pair) + shared) / static_cast<double>(shape_.tp);
   }
 
   const TrainingSpec& spec_;
   CostShape shape_;
   AttentionWidths widths_;
+  RecomputedOperators again_{};
   double tokens_;
-  double norm_;
+  double element_;  // bytes, of what is not quantised
+  double norm_;     // elements: the part of the sequence of the rank, or all of it
 };
 
 /// The most that a stage holds at once of what forward passes add and backward passes free.

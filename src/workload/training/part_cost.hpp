@@ -16,6 +16,11 @@ struct EqualProducts {
   bool batched = false;
 };
 
+/// Bytes of an element that a product has read, kept for the gradient of its weights; without scales.
+[[nodiscard]] inline double kept_bytes(OperatorPrecision precision) {
+  return precision == OperatorPrecision::kBf16 ? 2.0 : precision == OperatorPrecision::kFp4 ? 0.5 : 1.0;
+}
+
 /// Holds what the costs of a rank are made of.
 struct CostShape {
   const TrainingSpec& spec;

@@ -53,3 +53,15 @@ test('a front has two axes, and one objective has none', () => {
   assert.deepEqual(option.series[0].data.map(({ value }) => value), [[2, 900], [3, 500]]);
   assert.equal(objectiveText('usd', 1500000), '$1.5M');
 });
+
+test('the page has words for every objective of a plan', async () => {
+  const { readFile } = await import('node:fs/promises');
+  const keys = await readFile(new URL('../../../docs/reference/plan.md', import.meta.url), 'utf8');
+  const row = keys.split('\n').find((line) => line.startsWith('| `objective` |'));
+  const names = [...new Set([...row.split('|')[2].matchAll(/"([a-z_]+)"/g)].map(([, name]) => name))];
+  assert.ok(names.length >= 8);
+  for (const name of names) {
+    const { title } = planAnswer({ ...plan, objectives: [name], best: [run(['a'], 2), run(['b'], 3)] });
+    assert.ok(!title.includes('undefined'), title);
+  }
+});

@@ -7,6 +7,7 @@
 #include "photonrail/study/goodput.hpp"
 #include "studies/plan/plan_files.hpp"
 #include "support/folder.hpp"
+#include "support/source_dir.hpp"
 #include "support/test_cases.hpp"
 
 #include <gmock/gmock.h>
@@ -396,6 +397,34 @@ TEST(Planner, BadFilesAreRefusedWithAPlace) {
   json other = plan_file();
   other["base"]["workload"] = {{"collective", {{"op", "all_reduce"}, {"ranks", 16}, {"bytes", 1000}}}};
   EXPECT_THAT(refusal(other), HasSubstr("training"));
+}
+
+TEST(Planner, AxesMayNotSetWhatShapesSet) {
+  nlohmann::json file = plan_file();
+  file["axes"].push_back({{"pointer", "/workload/training/micro_batch"}, {"values", {1, 2}}});
+  try {
+    static_cast<void>(parsed_plan(file));
+    FAIL() << "it has no effect";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("/axes: set /workload/training/micro_batch"));
+  }
+  file.erase("shapes");
+  EXPECT_NO_THROW(static_cast<void>(parsed_plan(file)));
+}
+
+// docs/validation/calculon.md.
+TEST(Planner, MegatronOnTheSystemOfCalculon) {
+  const std::filesystem::path file = std::filesystem::path(PHOTONRAIL_SOURCE_DIR) / "configs/plans/megatron-1t-a100.json";
+  const Plan plan = read_plan(file);
+  PlanOptions options;
+  options.keep = 1;
+  options.limit_s = 1e6;
+  const PlanResult result = run_plan(plan, options);
+  ASSERT_FALSE(result.best.empty());
+  EXPECT_EQ(result.best.front().labels.front(), "tp 8, pp 16, dp 32, vp 8, micro-batch 1, zero1, no recomputation");
+  EXPECT_NEAR(result.best.front().step_s, 37.92, 0.005);
+  EXPECT_EQ(result.open, 0u);
+  EXPECT_NEAR(to_seconds(simulate(parse_scenario(plan.base, ".")).step_time()), 54.82, 0.005);
 }
 
 }  // namespace

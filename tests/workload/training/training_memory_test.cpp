@@ -1,7 +1,10 @@
 #include "photonrail/training.hpp"
+#include "photonrail/workload/training_operators.hpp"
 #include "workload/training/small_spec.hpp"
 
 #include <gtest/gtest.h>
+
+#include <memory>
 
 namespace photonrail {
 namespace {
@@ -42,6 +45,38 @@ TEST(TrainingMemory, ActivationsOfALayerAreThoseOfThePaper) {
   EXPECT_EQ(training_memory(spec)[0].activations, 2 * (8 + 24.0 / 2) * 32 * 64 + 32 * (2 * 64 * 2 + 80 * 4));
   spec.sequence_parallel = true;
   EXPECT_EQ(training_memory(spec)[0].activations, 2 * 16.0 * 32 * 64 + kHead / 2);
+}
+
+// What FP8 products read is kept in a byte, for the gradients of their weights; what attention and the activation function
+// read stays in two (Transformer Engine keeps the quantised input of a linear layer, and Megatron-LM's
+// activation_func_fp8_input_store is off). Of 34 - 2 bytes: both norms' outputs 2 less, the down projection's input 4 less;
+// attention's output is kept twice, 1 more.
+TEST(TrainingMemory, QuantisedProductsKeepTheirOwnInputs) {
+  OperatorRoofline gpu;
+  gpu.fp8_tflops = 1979;
+  gpu.fp4_tflops = 4000;
+  TrainingOperators how;
+  how.times = OperatorTimes{gpu};
+  const auto of_a_layer = [&how] {
+    TrainingSpec spec = gpt();
+    spec.operators = std::make_shared<TrainingOperators>(how);
+    return (training_memory(spec)[0].activations - kHead) / (2 * 32 * 64);
+  };
+  EXPECT_EQ(of_a_layer(), 32.0);
+  how.precision = OperatorPrecision::kFp8;
+  EXPECT_EQ(of_a_layer(), 27.0);
+  how.mixed.last_layers = 1;
+  EXPECT_EQ(of_a_layer(), (27.0 + 32.0) / 2);
+  how.mixed.last_layers = 0;
+  how.precision = OperatorPrecision::kFp4;
+  EXPECT_EQ(of_a_layer(), 23.5);
+  // Computed again: norms keep their inputs alone, the activation function's output is not kept, and then nothing inside.
+  how.again.norms = true;
+  EXPECT_EQ(of_a_layer(), 22.5);
+  how.again.activations = true;
+  EXPECT_EQ(of_a_layer(), 20.5);
+  how.again.mlp = true;
+  EXPECT_EQ(of_a_layer(), 12.5);
 }
 
 TEST(TrainingMemory, FullRecomputationKeepsTheInputsOfLayers) {

@@ -5,8 +5,8 @@
 #include "studies/plan/served.hpp"
 
 #include "run/served_workload.hpp"
-#include "serving/requests/arrivals.hpp"
 #include "serving/fleet/pools.hpp"
+#include "serving/requests/arrivals.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -102,9 +102,9 @@ class Space {
     std::optional<TrainingSpec> spec;  ///< none: no training job
     StepBound::Facts facts{};
     ClusterSpec cluster{};
-    double gpus = 0.0;    ///< of the cluster
-    bool serves = false;  ///< requests within limits
-    bool loops = false;   ///< their clients wait for answers
+    double gpus = 0.0;                     ///< of the cluster
+    bool serves = false;                   ///< requests within limits
+    bool loops = false;                    ///< their clients wait for answers
     std::optional<ConfigError> refused{};  ///< why there is no such job
   };
   [[nodiscard]] Base base_of(const json::Json& scenario) const;

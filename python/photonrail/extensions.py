@@ -2,6 +2,10 @@
 import difflib
 
 from . import _native
+from ._checked import named_values, said_plainly, text, whole
+
+for _method in ("launch", "open", "enter", "announce", "compute", "collective", "send", "wake_at"):
+    setattr(_native.WorkSink, _method, said_plainly(getattr(_native.WorkSink, _method)))
 
 
 class Registries:
@@ -35,19 +39,19 @@ class Registries:
         given = _words_of(policy)
         view = given.get("view", ())
         words = _native.PolicyWords()
-        words.view = sorted({view} if isinstance(view, str) else view)
+        words.view = sorted({text("a word of view", word) for word in ([view] if isinstance(view, str) else view)})
         words.rank_symmetric = bool(given.get("rank_symmetric", False))
         words.work_conserving = bool(given.get("work_conserving", False))
         words.ahead = _word(policy, given, "announce", ("on_demand", "ahead")) == "ahead"
         words.scheduled = _word(policy, given, "order", ("free", "scheduled")) == "scheduled"
-        words.parameters = list(given.get("parameters", {}).items())
+        words.parameters = named_values(f"parameters of {getattr(policy, '__name__', repr(policy))}", given.get("parameters", {}))
         words.by_pair = _word(policy, given, "service", ("by_round", "by_pair")) == "by_pair"
-        self._native.add_policy(name, _summary(policy, name), policy, words)
+        self._native.add_policy(text("the name of a policy", name), _summary(policy, name), policy, words)
         return self
 
     def add_collective(self, name, collective):
         """Lets scenarios name `collective` as an algorithm."""
-        _native.add_collective(self._native, name, (type(collective).__doc__ or name).strip().splitlines()[0], collective)
+        _native.add_collective(self._native, text("the name of a collective", name), _summary(type(collective), name), collective)
         return self
 
     def add_agent(self, name, agent):
@@ -59,9 +63,9 @@ class Registries:
         `announces`: it calls sink.announce(launch, rank), so that policies that provision are allowed.
         """
         _require_class(agent, f"the agent {name}", {"on": "on(self, event, sink)", "finished": "finished(self)"})
-        _native.add_agent(self._native, name, _summary(agent, name), agent,
-                          list(getattr(agent, "parameters", {}).items()), bool(getattr(agent, "needs_step", False)),
-                          bool(getattr(agent, "takes_times", False)))
+        parameters = named_values(f"parameters of {getattr(agent, '__name__', repr(agent))}", getattr(agent, "parameters", {}))
+        _native.add_agent(self._native, text("the name of an agent", name), _summary(agent, name), agent, parameters,
+                          bool(getattr(agent, "needs_step", False)), bool(getattr(agent, "takes_times", False)))
         return self
 
     def add_scheduler(self, name, scheduler):
@@ -71,18 +75,19 @@ class Registries:
         The same view must have the same decision.
         """
         _require_class(scheduler, f"the scheduler {name}", {"decide": "decide(self, view)"})
-        _native.add_scheduler(self._native, name, _summary(scheduler, name), scheduler)
+        _native.add_scheduler(self._native, text("the name of a scheduler", name), _summary(scheduler, name), scheduler)
         return self
 
     def check_agent(self, agent, ranks=8, cases=50, seed=1, policies=("lru",), most_events=100_000):
         """The first law that an agent without a step breaks on drawn clusters, electrical or under `policies`; "" when none.
         One that is told of more than `most_events` events and is not finished never ends.
         """
-        return _native.agent_problem(self._native, agent, ranks, cases, seed, list(policies), most_events)
+        return _native.agent_problem(self._native, text("agent", agent), whole("ranks", ranks), whole("cases", cases), _seed(seed),
+                                     [text("a policy", policy) for policy in policies], whole("most_events", most_events, 0, 2**64 - 1))
 
     def check_scheduler(self, scheduler, cases=40, seed=1):
         """The first law that a scheduler breaks on drawn queues; "" when none."""
-        return _native.scheduler_problem(self._native, scheduler, cases, seed)
+        return _native.scheduler_problem(self._native, text("scheduler", scheduler), whole("cases", cases), _seed(seed))
 
     @property
     def policies(self):
@@ -91,19 +96,31 @@ class Registries:
 
     def check_laws(self, policy):
         """What breaks each law that every policy must keep: {law: problem or ""}. Runs many small jobs."""
-        return dict(_native.law_problems(self._native, policy))
+        return dict(_native.law_problems(self._native, text("policy", policy)))
 
     def fuzz(self, policy, cases=200, seed=1):
         """What the policy breaks in random small jobs, with the scenario that repeats it; "" when nothing."""
-        return _native.fuzz_problem(self._native, policy, cases, seed)
+        return _native.fuzz_problem(self._native, text("policy", policy), whole("cases", cases), _seed(seed))
 
     def replay(self, algorithm, op, members, bytes=1 << 20):
         """What is wrong with a plan of the collective, whatever order messages arrive in; "" when nothing."""
-        return _native.replay_problem(self._native, algorithm, op, members, bytes)
+        return _native.replay_problem(self._native, text("algorithm", algorithm), text("op", op), whole("members", members),
+                                      whole("bytes", bytes, 0, 2**63 - 1))
+
+
+def native_of(registries):
+    """The compiled registries: the given ones, or those of what is built in."""
+    if not isinstance(registries or Registries(), Registries):
+        raise TypeError(f"registries is {registries!r}; it must be a photonrail.Registries")
+    return (registries or Registries())._native
+
+
+def _seed(seed):
+    return whole("seed", seed, 0, 2**64 - 1)
 
 
 def _summary(part, name):
-    return (part.__doc__ or name).strip().splitlines()[0]
+    return ((part.__doc__ or "").strip() or name).splitlines()[0]
 
 
 def _require_class(part, what, methods):

@@ -6,6 +6,7 @@ import os
 import pathlib
 
 from . import _native
+from ._checked import overrides
 from ._lazy import np, pd
 
 _PS = 1e12
@@ -52,17 +53,18 @@ def scenario(source, set=None, registries=None, directory="."):
     """
     if isinstance(source, Scenario):
         return source
-    from .extensions import Registries
+    from .extensions import Registries, native_of
     registries = registries or Registries()
-    patch = [(pointer, json.dumps(value)) for pointer, value in (set or {}).items()]
+    known, patch = native_of(registries), overrides(set)
     if hasattr(source, "to_dict"):
         source = source.to_dict()
     if isinstance(source, dict):
         source = {"schema": "photonrail.scenario/1", **source}
-        native = _native.parse_scenario(json.dumps(source), pathlib.Path(directory), source.get("name", "scenario"), patch,
-                                        registries._native)
+        name = source.get("name", "scenario")
+        name = name.encode(errors="replace").decode() if isinstance(name, str) else "scenario"
+        native = _native.parse_scenario(json.dumps(source), pathlib.Path(directory), name, patch, known)
     else:
-        native = _native.read_scenario(pathlib.Path(os.fspath(source)), patch, registries._native)
+        native = _native.read_scenario(pathlib.Path(os.fspath(source)), patch, known)
     return Scenario(native, registries)
 
 
@@ -231,5 +233,7 @@ def simulate(source, set=None, registries=None, observers=(), timeline=None, dir
     `observers`: objects with any of compute(), operation(), circuit(), iteration(), progress(), end(). Ctrl-C ends the run.
     Raises ConfigError, DeadlockError, ControllerError, and what a policy or an observer of yours raised.
     """
+    if not isinstance(timeline, (Timeline, type(None))):
+        raise TypeError(f"timeline is {timeline!r}; it must be a photonrail.Timeline")
     ready = scenario(source, set, registries, directory)
     return Result(_native.simulate(ready._native, list(observers), timeline._native if timeline else None, ready.registries._native))

@@ -5,6 +5,7 @@ import os
 import pathlib
 
 from . import _native
+from ._checked import overrides
 from ._lazy import pd
 
 
@@ -81,11 +82,10 @@ def allocate(source, set=None, directory=".", registries=None):
     Raises ConfigError for bad input and DeadlockError when a job of the stream can never end. Decisions that are not as
     expected raise nothing: `decisions` says which.
     """
-    from .extensions import Registries
-    overrides = [(pointer, json.dumps(value)) for pointer, value in (set or {}).items()]
-    native = (registries or Registries())._native
+    from .extensions import native_of
+    native, changes = native_of(registries), overrides(set)
     if isinstance(source, dict):
         source = {"schema": "photonrail.allocation/1", **source}
         name = pathlib.Path(source.get("name", "study"))
-        return Allocation(_native.allocate(name, json.dumps(source), pathlib.Path(directory), overrides, native))
-    return Allocation(_native.allocate(pathlib.Path(os.fspath(source)), None, pathlib.Path("."), overrides, native))
+        return Allocation(_native.allocate(name, json.dumps(source), pathlib.Path(directory), changes, native))
+    return Allocation(_native.allocate(pathlib.Path(os.fspath(source)), None, pathlib.Path("."), changes, native))

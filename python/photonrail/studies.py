@@ -6,6 +6,7 @@ import pathlib
 import tempfile
 
 from . import _native
+from ._checked import overrides, text, whole
 from ._lazy import pd
 from .runs import Scenario, scenario, simulate
 
@@ -51,10 +52,10 @@ def _command_table(base, axes, column, threads, registries, directory, run_infea
     file_axes = [{"name": column[name], **({"variants": values} if isinstance(values, dict) else {"pointer": name, "values": list(values)})}
                  for name, values in axes.items()]
     text = {"schema": "photonrail.sweep/1", "base": base if isinstance(base, dict) else str(pathlib.Path(base).resolve()), "axes": file_axes}
-    from .extensions import Registries
+    from .extensions import native_of
     with tempfile.TemporaryDirectory() as out:
-        _native.run_sweep_file(pathlib.Path(directory) / "sweep.json", pathlib.Path(out), threads or 0,
-                               (registries or Registries())._native, run_infeasible, json.dumps(text))
+        _native.run_sweep_file(pathlib.Path(directory) / "sweep.json", pathlib.Path(out), whole("threads", threads or 0),
+                               native_of(registries), run_infeasible, json.dumps(text))
         return pd.read_csv(pathlib.Path(out) / "results.csv", float_precision="round_trip")
 
 
@@ -70,7 +71,7 @@ def sweep(base, axes, threads=None, registries=None, directory=".", run_infeasib
     jobs.NAME.makespan_s and jobs.NAME.slowdown. A point whose job does not fit its GPUs is run with `run_infeasible` alone. Points
     run in threads, without the interpreter's lock but for policies and collectives of yours.
     """
-    keys = [name.rsplit("/", 1)[-1] for name in axes]
+    keys = [text("the name of an axis", name).rsplit("/", 1)[-1] for name in axes]
     column = {name: key if keys.count(key) == 1 else name for name, key in zip(axes, keys)}
     if hasattr(base, "to_dict"):
         base = base.to_dict()
@@ -87,7 +88,7 @@ def sweep(base, axes, threads=None, registries=None, directory=".", run_infeasib
     ready = [scenario(base, patch, registries, directory) for patch in patches]  # complains before anything runs
     from concurrent.futures import ThreadPoolExecutor  # takes longer than the rest of the module
 
-    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+    with ThreadPoolExecutor(whole("threads", threads or os.cpu_count(), 1)) as pool:
         results = list(pool.map(lambda point: None if point.infeasible and not run_infeasible else simulate(point), ready))
     rows = []
     for point, known, result in zip(points, ready, results):
@@ -120,8 +121,8 @@ def run_sweep_file(file, out, threads=0, registries=None, run_infeasible=False):
 
     `.attrs["notes"]` is a frame as Result.notes: settings without effect, and values of a parameter that take the same time.
     """
-    from .extensions import Registries
-    _native.run_sweep_file(pathlib.Path(file), pathlib.Path(out), threads, (registries or Registries())._native, run_infeasible, "")
+    from .extensions import native_of
+    _native.run_sweep_file(pathlib.Path(file), pathlib.Path(out), whole("threads", threads), native_of(registries), run_infeasible, "")
     frame = pd.read_csv(pathlib.Path(out) / "results.csv", float_precision="round_trip")
     frame.attrs["parameters"] = list(frame.columns[2:frame.columns.get_loc("seed")])  # for figure()
     frame.attrs["notes"] = pd.DataFrame(json.loads((pathlib.Path(out) / "notes.json").read_text()), columns=["text", "key", "value", "id"])
@@ -136,10 +137,9 @@ def goodput(file, set=None, seeds=0, threads=0, out="", registries=None):
     of each distinct cluster that occurred (None: the job cannot go on). `set`: {pointer: value}; `seeds`: 0 for the file's;
     `out`: a folder that is gone on with.
     """
-    from .extensions import Registries
-    overrides = [(pointer, json.dumps(value)) for pointer, value in (set or {}).items()]
-    answer = _native.goodput(pathlib.Path(file), overrides, seeds, threads, str(out),
-                             (registries or Registries())._native)
+    from .extensions import native_of
+    answer = _native.goodput(pathlib.Path(file), overrides(set), whole("seeds", seeds), whole("threads", threads), str(out),
+                             native_of(registries))
     frame = pd.DataFrame(answer.pop("histories"))
     frame.attrs.update(answer)
     return frame
@@ -152,9 +152,10 @@ def plan(file, set=None, threads=0, limit_s=60.0, out="", registries=None):
     requests_per_s (served within their limits), productive. `.attrs` has `best`, a scenario that runs as it is, and candidates, excluded, open, gap (0: proven) and rejected, {reason: count}. `out`: a folder
     that is gone on with.
     """
-    from .extensions import Registries
-    overrides = [(pointer, json.dumps(value)) for pointer, value in (set or {}).items()]
-    answer = _native.plan(pathlib.Path(file), overrides, threads, limit_s, str(out), (registries or Registries())._native)
+    from .extensions import native_of
+    if isinstance(limit_s, bool) or not isinstance(limit_s, (int, float)):
+        raise TypeError(f"limit_s is {limit_s!r}; it must be a number of seconds")
+    answer = _native.plan(pathlib.Path(file), overrides(set), whole("threads", threads), limit_s, str(out), native_of(registries))
     frame = pd.DataFrame(answer.pop("runs"))
     frame.attrs.update(answer, best=json.loads(answer["best"]) if answer["best"] else None)
     return frame

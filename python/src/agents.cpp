@@ -5,21 +5,27 @@
 #include "photonrail/error.hpp"
 #include "photonrail/testing/agent_kit.hpp"
 
+#include <algorithm>
 #include <optional>
+#include <sstream>
 #include <string>
 
 namespace photonrail::python {
 
 namespace {
 
-// "ValueError: no such step (mine.py(12): on)": the error and the line that raised it, without its traceback.
+// "ValueError: no such step (mine.py(12): on)": the error and the line of the user's that raised it, without its traceback.
 std::string words_of(const py::error_already_set& error) {
-  const std::string all = error.what();
-  std::string text = all.substr(0, all.find('\n'));
-  const std::size_t at = all.find("\nAt:\n");
-  if (at == std::string::npos) return text;
-  const std::size_t line = all.find_first_not_of(" \n", at + 5);
-  return line == std::string::npos ? text : text + " (" + all.substr(line, all.find('\n', line) - line) + ")";
+  std::istringstream lines(error.what());
+  std::string text;
+  std::getline(lines, text);
+  std::string line;
+  while (line != "At:" && std::getline(lines, line)) continue;
+  while (std::getline(lines, line)) {
+    if (line.find("_checked.py(") != std::string::npos) continue;  // of the module, which passes on what is called
+    return text + " (" + line.substr(std::min(line.size(), line.find_first_not_of(' '))) + ")";
+  }
+  return text;
 }
 
 // What Python raises reaches C++ as text, so that errors name the part: "the agent mine: on() failed: ValueError: ...".

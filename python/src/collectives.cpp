@@ -131,6 +131,8 @@ std::string replay_problem(const Registries& known, const std::string& algorithm
   call.size = {bytes};
   const CollectiveAlgorithm& of = known.collectives.find(algorithm);
   const auto* const python = dynamic_cast<const PythonCollective*>(&of);
+  if (members < 2 || !of.supports(*kind, members))
+    throw ConfigError("members", algorithm + " cannot do " + op + " among " + std::to_string(members) + " members");
   const auto plan = python != nullptr ? python->plan_of(call) : of.expand(call);
   for (const auto order : {testing::ArrivalOrder::kOldestFirst, testing::ArrivalOrder::kNewestFirst,
                            testing::ArrivalOrder::kStarveOne, testing::ArrivalOrder::kRandom}) {

@@ -98,7 +98,9 @@ def test_an_agent_announces_a_launch(four):
 
 
 @pytest.mark.parametrize("break_it, what", [
-    (lambda self, event, sink: 1 / 0, "on.. failed: ZeroDivisionError"),
+    (lambda self, event, sink: 1 / 0, "on.. failed: ZeroDivisionError.*test_agents.py"),
+    (lambda self, event, sink: sink.compute([0], 1.5), "compute.\\[0\\], 1.5. is not compute.ranks.*time_ps: int.*test_agents.py"),
+    (lambda self, event, sink: sink.compute(rank=[0]), "compute.rank=\\[0\\]. is not compute.ranks"),
     (lambda self, event, sink: sink.compute([4], 1), "rank 4, which its job does not have"),
     (lambda self, event, sink: sink.collective([0, 1], "all_redoose", 1), "there is no collective"),
     (lambda self, event, sink: sink.send(0, 1, -1), "must not be negative"),

@@ -260,3 +260,36 @@ def test_a_plan_that_is_none_is_not_simulated(plan, error, text):
 def test_an_observer_without_a_method_is_none(optical):
     with pytest.raises(TypeError, match="has none of compute, operation"):
         photonrail.simulate({**optical, "controller": {"name": "opus"}}, observers=[object()])
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda: photonrail.scenario({}, set=5), "set is 5; it must be a dict"),
+    (lambda: photonrail.scenario({}, set={1: 2}), "a pointer of set is 1; it must be a string"),
+    (lambda: photonrail.scenario({}, registries=5), "registries is 5; it must be a photonrail.Registries"),
+    (lambda: photonrail.scenario({"name": "\ud800"}), "surrogate U+D800"),
+    (lambda: photonrail.simulate({}, timeline=5), "timeline is 5; it must be a photonrail.Timeline"),
+    (lambda: photonrail.goodput("none.json", seeds=-1), "seeds is -1; it must be from 0 to"),
+    (lambda: photonrail.goodput("none.json", threads="x"), "threads is 'x'; it must be a whole number"),
+    (lambda: photonrail.plan("none.json", limit_s="x"), "limit_s is 'x'; it must be a number of seconds"),
+    (lambda: photonrail.sweep({}, {5: [1]}), "the name of an axis is 5; it must be a string"),
+    (lambda: photonrail.Registries().add_policy(5, object), "the policy object has no decide"),
+    (lambda: photonrail.Registries().add_policy(5, lambda: None), "the name of a policy is 5; it must be a string"),
+    (lambda: photonrail.Registries().add_policy("", lambda: None), "the name of a policy is empty"),
+    (lambda: photonrail.Registries().fuzz("lru", cases=1.5), "cases is 1.5; it must be a whole number"),
+    (lambda: photonrail.Registries().replay("ring", "all_reduce", -4), "members is -4; it must be from 0 to"),
+    (lambda: photonrail.Registries().replay("ring", "all_reduce", 1), "ring cannot do all_reduce among 1 members"),
+])
+def test_wrong_arguments_are_told_by_their_names(call, text):
+    with pytest.raises((TypeError, ValueError, photonrail.ConfigError)) as raised:
+        call()
+    assert text in str(raised.value)
+
+
+@pytest.mark.parametrize("words, text", [
+    ({"parameters": 5}, "parameters of Mine is 5; it must be a dict"),
+    ({"parameters": {1: 1}}, "a name in parameters of Mine is 1; it must be a string"),
+    ({"view": [1]}, "a word of view is 1; it must be a string"),
+])
+def test_wrong_words_of_a_class_are_told(words, text):
+    with pytest.raises((TypeError, ValueError), match=text):
+        photonrail.Registries().add_policy("mine", type("Mine", (), {"decide": lambda self, view: None, **words}))

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <new>
+#include <system_error>
 
 namespace photonrail {
 
@@ -240,6 +241,10 @@ std::string file_words(const std::exception& error) {
     return ConfigError(of_file->path1().string(), of_file->code().message(), "check the path").what();
   }
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "out of memory";
+  const auto* const of_system = dynamic_cast<const std::system_error*>(&error);
+  if (of_system != nullptr && of_system->code() == std::errc::resource_unavailable_try_again)
+    return "cannot start a thread: " + of_system->code().message() +
+           " (ulimit -v and -u limit them, and fewer --jobs need fewer)";
   const auto* const of_field = dynamic_cast<const core::FieldError*>(&error);
   if (of_field == nullptr) return error.what();
   config::Places places;

@@ -4,6 +4,7 @@
 #include "photonrail/error.hpp"
 
 #include <exception>
+#include <new>
 #include <string>
 
 namespace photonrail::execution {
@@ -41,6 +42,8 @@ void AgentVoice::tell(const WorkEvent& event) {
   } catch (const Error&) {
     throw;
   } catch (const InternalError&) {
+    throw;
+  } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
     fail_workload("its agent failed at " + now() + ": " + error.what());

@@ -340,10 +340,11 @@ Found coincide(const RunResult& a, const RunResult& b) {
               to_seconds(a.step_time())};
 }
 
-/// Which algorithms "auto" took, and whether every send was simulated though `fidelity` is "stream".
+/// Which algorithms "auto" took, whether every send was simulated though `fidelity` is "stream", and whether nothing was.
 struct Chosen {
   std::vector<std::string> collectives;
   bool every_send = false;
+  bool bound = false;
 };
 
 Chosen chosen(const RunResult& result) {
@@ -351,6 +352,7 @@ Chosen chosen(const RunResult& result) {
   Chosen of;
   for (const std::string& line : result.choices) {
     of.every_send = of.every_send || line.starts_with("fidelity: ");
+    of.bound = of.bound || line.ends_with(", and no run");
     const std::size_t took = line.find(kTook);
     if (took == std::string::npos) continue;
     of.collectives.push_back(line.substr(0, line.find(' ', took + kTook.size())));  // its cost is of these rails
@@ -371,6 +373,7 @@ std::string what_slows(const RunResult& electrical, const RunResult& optical) {
   }
   const Chosen there = chosen(electrical);
   const Chosen here = chosen(optical);
+  if (here.bound) reasons.emplace_back("the time behind circuits is a lower bound, and no run");
   if (there.collectives != here.collectives) reasons.emplace_back("\"auto\" takes other collectives there");
   if (!there.every_send && here.every_send)
     reasons.emplace_back(

@@ -10,7 +10,9 @@
 namespace photonrail::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class BoundedWork : public Command {
  protected:
@@ -126,6 +128,16 @@ TEST_F(BoundedWork, ASignalEndsEveryVerb) {
     const Outcome told = run_within(60, verb + " >.out 2>.err & sleep 2; kill -TERM $!; wait $!; exit $?; :");
     EXPECT_EQ(told.status, 143) << verb << ": " << told.err;
   }
+  // Of measured rows those are kept that were complete.
+  write("rows.json", {{"schema", "photonrail.rows/1"},
+                      {"rows",
+                       {{{"name", "quick"}, {"measured_step_s", 1}, {"scenario", tiny("quick")}},
+                        {{"name", "endless"}, {"measured_step_s", 1}, {"scenario", busy}}}}});
+  const Outcome told = run_within(
+      60, "calibrate --rows rows.json --markdown rows.md >.out 2>.err & sleep 2; kill -TERM $!; wait $!; exit $?; :");
+  EXPECT_EQ(told.status, 143) << told.err;
+  EXPECT_THAT(told.err, HasSubstr("the rows that are complete are in rows.md"));
+  EXPECT_THAT(read(folder_ / "rows.md"), AllOf(HasSubstr("| quick |"), Not(HasSubstr("| endless |"))));
 }
 
 }  // namespace

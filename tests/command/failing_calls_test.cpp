@@ -1,6 +1,7 @@
 // No memory and no room at any moment: one message, exit 1 or 2, and files that are whole.
 #include "command/command.hpp"
 #include "support/sanitizers.hpp"
+#include "support/source_dir.hpp"
 
 namespace photonrail::test {
 namespace {
@@ -26,6 +27,10 @@ class FailingCalls : public Command {
                        {"seeds", 2},
                        {"failures", {{{"of", "server"}, {"mtbf_h", 1000}, {"repair_h", 10}}}},
                        {"recovery", {{{"action", "wait"}}}}}}});
+    json served = json::parse(read(fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/serving/quickstart.json"));
+    served["workload"]["serving"]["requests"]["count"] = 5;
+    served["workload"]["serving"]["warm_up"] = 0;
+    write("served.json", served);
     write("al.json", {{"schema", "photonrail.allocation/1"},
                       {"pod", {{"torus", {4, 4}}}},
                       {"policies", {"firstfit"}},
@@ -63,6 +68,7 @@ class FailingCalls : public Command {
 };
 
 const char* const kVerbs[] = {"run a.json --trace --quiet -o run",
+                              "run served.json --quiet -o served",
                               "sweep s.json --quiet --retry-failed -o sweep",
                               "plan p.json --jobs 1 --limit 1h -o plan",
                               "goodput g.json --jobs 1 -o goodput",

@@ -187,6 +187,8 @@ TEST(Notes, OpticalRailsThatAreFasterSayWhy) {
   optical.choices = {electrical.choices[0],
                      "fidelity: every send is simulated, because the controller serves pairs one by one"};
   EXPECT_THAT(why(), ::testing::HasSubstr("oversubscribed, and its collectives are streams, and here every send is"));
+  optical.choices = {electrical.choices[0], "oracle: the result is a lower bound on the runs of all policies, and no run"};
+  EXPECT_THAT(why(), ::testing::HasSubstr("oversubscribed, and the time behind circuits is a lower bound, and no run."));
   std::swap(electrical.makespan, optical.makespan);
   std::swap(electrical.iterations, optical.iterations);
   EXPECT_EQ(why(), "") << "they are slower";

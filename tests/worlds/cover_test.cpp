@@ -156,7 +156,7 @@ void expect_nothing_excluded(std::uint64_t number, const Json& scenario) {
 }
 
 // One test, since the plan is made once for it. Half of the worlds are children, and most have the two words that they are
-// drawn for; a nightly draws 6,000, and asks the readers which of the others they refuse. None is run.
+// drawn for; a nightly draws 6,000 (95.5 % of the pairs), and asks the readers which of the others they refuse. None is run.
 TEST(Cover, PairsOfWordsStandTogether) {
   for (const Exclusion& exclusion : exclusions()) EXPECT_FALSE(exclusion.why.empty()) << exclusion.one;
   const bool night = std::getenv("PHOTONRAIL_TEST_CASES") != nullptr;
@@ -174,7 +174,7 @@ TEST(Cover, PairsOfWordsStandTogether) {
   EXPECT_GT(as_wanted, worlds / 4);
   EXPECT_GT(cover.words(), night ? 950u : 800u);
   if (night) EXPECT_LT(cover.leave_out_refused(), cover.possible() / 50);
-  EXPECT_GT(cover.share(), night ? 0.92 : 0.4);
+  EXPECT_GT(cover.share(), night ? 0.95 : 0.4);
 }
 
 }  // namespace

@@ -27,6 +27,8 @@ constexpr std::size_t kCandidates = 4;     // words of which the next one to get
 constexpr std::size_t kTries = 96;         // of words, for a child with many
 constexpr double kMostWork = 0.5;          // seconds that a child is known to take before it is run
 constexpr std::size_t kNumbers = 2;        // that a child has otherwise
+constexpr std::uint64_t kFirst = 1500;     // children, which look for what ordinary worlds miss
+constexpr std::uint64_t kLooked = 300;     // worlds that are asked which words they exclude
 
 /// While it lives, a signal of the readers goes back to `place`. What they held is lost: a search that meets this has found
 /// a fault.
@@ -171,8 +173,8 @@ Plan::Plan() : seen_({}) {
     if (!wanting.empty()) add_donors(i + 1, drawn.accepted[i], draw_ordinary(i + 1).scenario, wanting);
     if (drawn.accepted[i]) any_.push_back(i + 1);
   }
-  add_missing();
-  add_turns(drawn.worlds);
+  count_exclusions(drawn.worlds);
+  first_ = aims_without(seen_);
 }
 
 void Plan::add_donors(std::uint64_t world, bool accepted, const Json& scenario, const std::vector<std::uint32_t>& numbers) {
@@ -186,52 +188,69 @@ void Plan::add_donors(std::uint64_t world, bool accepted, const Json& scenario, 
   }
 }
 
-void Plan::add_missing() {
+void Plan::count_exclusions(const std::vector<std::vector<Words>>& worlds) {
   const auto count = static_cast<std::uint32_t>(seen_.words().size());
-  may_meet_.resize(std::size_t{count} * count);
   excluded_.resize(std::size_t{count} * count);
-  partners_.resize(count);
+  excluding_.resize(count);
   for (std::uint32_t one = 0; one < count; ++one) {
     for (std::uint32_t other = 0; other < one; ++other) {
-      // A word without a donor is said by jobs alone that are not the first.
-      if (seen_.has(one, other) || donors_[one].empty() || donors_[other].empty()) continue;
-      const bool meet = !exclude(seen_.words()[one], seen_.words()[other]);
-      std::vector<bool>& kind = meet ? may_meet_ : excluded_;
-      kind[std::size_t{one} * count + other] = kind[std::size_t{other} * count + one] = true;
-      if (!meet) continue;
-      partners_[one].push_back(other);
-      partners_[other].push_back(one);
+      if (seen_.has(one, other) || !exclude(seen_.words()[one], seen_.words()[other])) continue;
+      excluded_[std::size_t{one} * count + other] = excluded_[std::size_t{other} * count + one] = true;
     }
+  }
+  for (std::size_t i = 0; i < kLooked; ++i) {
+    const Growth growth{{}, RandomStream(1, ""), seen_.numbers(worlds[i].front())};
+    for (std::uint32_t word = 0; word < count; ++word)
+      excluding_[word] += !growth.has(word) && !may_get(growth, word) ? 1 : 0;
   }
 }
 
 // A word that most worlds exclude seldom comes along: it needs turns for nearly all of the words that it misses. And one
 // that misses many is seldom drawn, so that turns go by the square of what it misses.
-void Plan::add_turns(const std::vector<std::vector<Words>>& worlds) {
-  constexpr std::size_t kLooked = 300;
+Plan::Aims Plan::aims_without(const Pairs& seen) const {
   constexpr std::uint64_t kExcluded = 8;  // turns of a word that all worlds exclude, where one that none does has one
-  std::vector<std::uint64_t> excluding(partners_.size());
-  for (std::size_t i = 0; i < kLooked; ++i) {
-    const Growth growth{{}, RandomStream(1, ""), seen_.numbers(worlds[i].front())};
-    for (std::uint32_t word = 0; word < partners_.size(); ++word)
-      excluding[word] += !growth.has(word) && !may_get(growth, word) ? 1 : 0;
+  const auto count = static_cast<std::uint32_t>(seen.words().size());
+  Aims aims;
+  aims.partners.resize(count);
+  aims.missing.resize(std::size_t{count} * count);
+  for (std::uint32_t one = 0; one < count; ++one) {
+    for (std::uint32_t other = 0; other < one; ++other) {
+      // A word without a donor is said by jobs alone that are not the first.
+      if (seen.has(one, other) || donors_[one].empty() || donors_[other].empty()) continue;
+      if (excluded_[std::size_t{one} * count + other]) continue;
+      aims.missing[std::size_t{one} * count + other] = aims.missing[std::size_t{other} * count + one] = true;
+      aims.partners[one].push_back(other);
+      aims.partners[other].push_back(one);
+    }
   }
   std::uint64_t sum = 0;
-  for (std::size_t word = 0; word < partners_.size(); ++word) {
-    const std::uint64_t missing = partners_[word].size();
-    turns_.push_back(sum += missing * missing * (kLooked + (kExcluded - 1) * excluding[word]) / kLooked);
+  for (std::size_t word = 0; word < count; ++word) {
+    const std::uint64_t missing = aims.partners[word].size();
+    aims.turns.push_back(sum += missing * missing * (kLooked + (kExcluded - 1) * excluding_[word]) / kLooked);
   }
+  return aims;
+}
+
+Plan::Aims Plan::aims_after_first() const {
+  Pairs seen = seen_;
+  for (std::uint64_t number = 1; number <= kFirst; ++number) {
+    for (const Words& words : words_by_job(child(number).scenario)) seen.add(seen.numbers(words));
+  }
+  return aims_without(seen);
+}
+
+const Plan::Aims& Plan::aims_of(std::uint64_t number) const {
+  if (number <= kFirst) return first_;
+  static const Aims later = of_worlds().aims_after_first();
+  return later;
 }
 
 std::pair<std::uint32_t, std::uint32_t> Plan::pair_of(std::uint64_t number) const {
+  const Aims& aims = aims_of(number);
   RandomStream random(number, "pair");
-  const auto at = std::upper_bound(turns_.begin(), turns_.end(), random.below(turns_.back()));
-  const auto word = static_cast<std::uint32_t>(at - turns_.begin());
-  return {word, partners_[word][random.below(partners_[word].size())]};
-}
-
-bool Plan::is_missing(std::uint32_t one, std::uint32_t other) const {
-  return may_meet_[std::size_t{one} * seen_.words().size() + other];
+  const auto at = std::upper_bound(aims.turns.begin(), aims.turns.end(), random.below(aims.turns.back()));
+  const auto word = static_cast<std::uint32_t>(at - aims.turns.begin());
+  return {word, aims.partners[word][random.below(aims.partners[word].size())]};
 }
 
 bool Plan::may_get(const Growth& growth, std::uint32_t word) const {
@@ -296,15 +315,17 @@ void Plan::get_wanted(Growth& growth, std::uint32_t word) const {
 }
 
 // Of some words that miss one of the pair, the one that misses most of what the child has.
-std::uint32_t Plan::choose_word(Growth& growth, const std::pair<std::uint32_t, std::uint32_t>& pair) const {
+std::uint32_t Plan::choose_word(const Aims& aims, Growth& growth,
+                                const std::pair<std::uint32_t, std::uint32_t>& pair) const {
   std::uint32_t best = pair.first;
   std::ptrdiff_t most = 0;
   for (std::size_t c = 0; c < kCandidates; ++c) {
-    const std::vector<std::uint32_t>& partners = partners_[c == 0 ? pair.second : pair.first];
+    const std::vector<std::uint32_t>& partners = aims.partners[c == 0 ? pair.second : pair.first];
     const std::uint32_t word = partners[growth.random.below(partners.size())];
     if (growth.has(word) || (!may_get(growth, word) && growth.random.below(4) > 0)) continue;
+    const std::size_t row = std::size_t{word} * aims.partners.size();
     const std::ptrdiff_t fresh =
-        std::count_if(growth.words.begin(), growth.words.end(), [&](std::uint32_t has) { return is_missing(has, word); });
+        std::count_if(growth.words.begin(), growth.words.end(), [&](std::uint32_t has) { return aims.missing[row + has]; });
     if (fresh <= most) continue;
     most = fresh;
     best = word;
@@ -337,7 +358,7 @@ World Plan::child(std::uint64_t number) const {
   get_wanted(growth, pair.first);
   get_wanted(growth, pair.second);
   for (std::size_t tries = number % 4 == 0 ? kTries : 0; tries < kTries; ++tries) {
-    const std::uint32_t word = choose_word(growth, pair);
+    const std::uint32_t word = choose_word(aims_of(number), growth, pair);
     growth.least = growth.words.size();
     if (!growth.has(word)) get_small(growth, word);
   }

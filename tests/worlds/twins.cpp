@@ -1,5 +1,6 @@
 #include "worlds/twins.hpp"
 
+#include "photonrail/cluster.hpp"
 #include "photonrail/controller.hpp"
 
 #include <algorithm>
@@ -321,10 +322,9 @@ double all_times_ps(const Json& value) {
 
 double least_rate(const Json& scenario) {
   const Json& cluster = scenario["cluster"];
-  double rate = 1e9;  // GB/s
-  for (const char* place : {"/nic/port_gb_per_s", "/scale_up/gb_per_s"}) {
-    rate = std::min(rate, cluster.value(Json::json_pointer(place), rate));
-  }
+  const ClusterSpec usual;  // what a file does not say
+  double rate = std::min(cluster.value("/nic/port_gb_per_s"_json_pointer, usual.nic.per_port.bytes_per_second / 1e9),
+                         cluster.value("/scale_up/gb_per_s"_json_pointer, usual.scale_up.per_gpu.bytes_per_second / 1e9));
   for (const Json& fault : cluster.value("/rail/faults"_json_pointer, Json::array())) rate *= fault.value("rate", 1.0);
   for (const Json& line : cluster.value("/scale_up/curve"_json_pointer, Json::array())) {
     if (line.is_object()) rate = std::min(rate, line.value("gb_per_s", rate));

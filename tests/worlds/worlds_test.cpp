@@ -53,7 +53,7 @@ TEST(Worlds, NotesAreTrue) {
   const std::uint64_t wanted = std::min<std::uint64_t>(cases(20), 400);
   CampaignOptions options;
   options.judge.only_law = "notes";
-  options.seed = 500'000;
+  options.seed = 1001;  // the first children are drawn without a second plan
   options.cases = 50;
   options.shrink_tries = 100;
   std::uint64_t examined = 0;

@@ -53,10 +53,10 @@ struct RowOutcome {
 /// Returns what is wrong with the scenario of each row, at its GPU's factor, without running it: "" where nothing is.
 [[nodiscard]] std::vector<std::string> row_problems(const MeasuredRows& rows, const Registries& known);
 
-/// Runs every row with its GPU's factor at /workload/training/operators/factor; equal scenarios once. `done` after each
-/// row: how many, of how many. Rows that cannot run have a problem.
+/// Runs every row with its GPU's factor at /workload/training/operators/factor; equal scenarios once. Rows that cannot run
+/// have a problem. `goes_on` is asked after each row with the outcomes so far; false: the rows behind it are not run.
 [[nodiscard]] std::vector<RowOutcome> run_rows(const MeasuredRows& rows, const Registries& known,
-                                               const std::function<void(std::size_t, std::size_t)>& done = {});
+                                               const std::function<bool(const std::vector<RowOutcome>&)>& goes_on = {});
 
 /// run_rows(); with `fit` fit_factors() before it. Rows that cannot be read count for nothing.
 [[nodiscard]] WorkEstimate work_of(const MeasuredRows& rows, bool fit, const Registries& known);
@@ -75,7 +75,7 @@ struct RowErrors {
 };
 [[nodiscard]] RowErrors row_errors(const MeasuredRows& rows, const std::vector<RowOutcome>& outcomes, bool fitted_too);
 
-/// A line a row, then the medians: for people.
+/// A line a row, then the medians: for people. Outcomes may be those of the first rows alone.
 [[nodiscard]] std::string rows_text(const MeasuredRows& rows, const std::vector<RowOutcome>& outcomes);
 /// The same as rows of a Markdown table.
 [[nodiscard]] std::string rows_markdown(const MeasuredRows& rows, const std::vector<RowOutcome>& outcomes);

@@ -249,8 +249,8 @@ void plan(const PlanCommandOptions& options, const Registries& known) {
   if (options.limit_s <= 0.0) throw ConfigError("--limit", "leaves no time", "60s, 5min, 2h");
   const Plan asked = plan_of(options, known);
   if (options.launch.launcher == "slurm") return launch(asked, options, known);
-  const StopSignals signals(options.out.empty() ? "nothing is kept without --out"
-                                                : "what was simulated is kept in " + options.out.string());
+  const StopSignals signals(options.out.empty() ? "stopped; --out DIR keeps what was simulated"
+                                                : "stopped; what was simulated is kept, the same command goes on");
   PlanOptions how;
   how.directory = options.out;
   how.jobs = options.jobs;

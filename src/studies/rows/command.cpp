@@ -9,6 +9,7 @@
 #include "photonrail/study/rows.hpp"
 #include "photonrail/study/work.hpp"
 #include "progress.hpp"
+#include "stop.hpp"
 #include "work_limit.hpp"
 
 #include <algorithm>
@@ -31,22 +32,35 @@ void tell_problems(const MeasuredRows& rows, const RowsOptions& options, const R
   warn(options.file.string(), problems);
 }
 
+std::string text_of_stopped_rows(const RowsOptions& options) {
+  return options.markdown.empty() ? "stopped; --markdown FILE keeps the rows that are complete"
+                                  : "stopped; the rows that are complete are in " + options.markdown.string();
+}
+
 }  // namespace
 
 void run_measured_rows(const RowsOptions& options, const Registries& known) {
   MeasuredRows rows = read_measured_rows(options.file);
   tell_problems(rows, options, known);
   admit(work_of(rows, options.fit, known), options.file.string(), options.work_limit_s);
+  const auto keep = [&](const std::vector<RowOutcome>& outcomes) {
+    if (!options.markdown.empty()) write_file(options.markdown, rows_markdown(rows, outcomes));
+  };
+  keep({});
+  const StopSignals signals(text_of_stopped_rows(options));
   if (options.fit) {
     for (const auto& [gpu, factor] : fit_factors(rows, known)) rows.factors[gpu] = factor;
   }
   TerminalLine line(true);
-  const std::vector<RowOutcome> outcomes =
-      run_rows(rows, known, [&](std::size_t done, std::size_t of) { line.draw(done, of, "rows"); });
+  const std::vector<RowOutcome> outcomes = run_rows(rows, known, [&](const std::vector<RowOutcome>& so_far) {
+    line.draw(so_far.size(), rows.rows.size(), "rows");
+    keep(so_far);
+    return !signals.stop();
+  });
   line.erase();
-  if (!options.markdown.empty()) write_file(options.markdown, rows_markdown(rows, outcomes));
   if (!options.svg.empty()) write_file(options.svg, rows_svg(rows, outcomes));
   std::cout << hung_lines(rows_text(rows, outcomes));
+  if (signals.received() != 0) throw CommandError(128 + signals.received(), text_of_stopped_rows(options));
   const RowErrors errors = row_errors(rows, outcomes, false);
   if (options.max_median > 0.0 && 100.0 * errors.median > options.max_median) {
     throw CommandError(1, options.file.string() + ": the median error is above the limit of --max-median");

@@ -237,7 +237,7 @@ WorkEstimate work_of(const MeasuredRows& rows, bool fit, const Registries& known
 }
 
 std::vector<RowOutcome> run_rows(const MeasuredRows& rows, const Registries& known,
-                                 const std::function<void(std::size_t, std::size_t)>& done) {
+                                 const std::function<bool(const std::vector<RowOutcome>&)>& goes_on) {
   std::map<std::tuple<std::string, std::vector<double>, double>, RowOutcome> earlier;  // by scenario, line and factor
   std::vector<RowOutcome> outcomes;
   for (const MeasuredRow& row : rows.rows) {
@@ -245,7 +245,7 @@ std::vector<RowOutcome> run_rows(const MeasuredRows& rows, const Registries& kno
     const auto [at, fresh] = earlier.try_emplace({row.scenario, row.line, factor});
     if (fresh) at->second = run_row(rows, row, factor, known);
     outcomes.push_back(at->second);
-    if (done) done(outcomes.size(), rows.rows.size());
+    if (goes_on && !goes_on(outcomes)) break;
   }
   return outcomes;
 }

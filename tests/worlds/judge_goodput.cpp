@@ -51,6 +51,17 @@ class PlaceLaws : public goodput::HistoryObserver {
   LongTime last_{};
 };
 
+// A part with a constant time to failure has no more failures than such times.
+bool fails_too_often(const GoodputSpec& spec, const History& history) {
+  for (std::size_t s = 0; s < spec.failures.size() && spec.server_spread == 0.0; ++s) {
+    const goodput::RandomTime& time = spec.failures[s].time_to_failure;
+    if (time.law != goodput::RandomTime::Law::kConstant) continue;
+    const double most = spec.parts_of(spec.failures[s]) * (1.0 + history.wall.seconds() / time.mean_s);
+    if (static_cast<double>(history.sources[s].failures) > most) return true;
+  }
+  return false;
+}
+
 std::string problem_of(const GoodputSpec& spec, const History& history) {
   const LongTime longest = LongTime::from_days(spec.days);
   if (history.books.total() != history.wall) return "the uses of time do not add up to the length of the history";
@@ -68,6 +79,7 @@ std::string problem_of(const GoodputSpec& spec, const History& history) {
     on_job += source.on_job;
   }
   if (on_job != history.failures) return "failures of the sources do not add up to those of the job";
+  if (fails_too_often(spec, history)) return "a part fails more often than after its constant time";
   return "";
 }
 

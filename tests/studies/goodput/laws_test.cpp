@@ -197,10 +197,20 @@ TEST(Recovery, SilentCorruptionTakesTheCheckpointsAfterIt) {
   spec.failures[0].time_to_failure = RandomTime::constant(0.35 * 86400.0);
   spec.failures[0].detection = RandomTime::constant(0.3 * 86400.0);
   const History history = history_of(spec);
-  // Failures at 0.35 and 0.70 days; the first is found at 0.65, when 0.35 minus the checkpoint at 50 x 600 s = 30,000 s is
-  // left.
+  // The failure at 0.35 days is found at 0.65, when 0.35 minus the checkpoint at 50 x 600 s = 30,000 s is left.
   EXPECT_NEAR(history.books[TimeUse::kLost].seconds(), 0.65 * 86400.0 - 30'000.0, 1.0);
   EXPECT_EQ(history.failures, 1u);
+}
+
+// The clock of a part begins anew once, when it works again: failure k is after 20 k hours and k - 1 times 11 minutes, of
+// which the 35th lies in 30 days, at 706.2 hours.
+TEST(Recovery, APartThatCorruptsSilentlyHasOneClock) {
+  GoodputSpec spec = one_server(1.0, 600.0, 0.0, 0.0, 30.0);
+  spec.failures[0].effect = goodput::FailureEffect::kSilent;
+  spec.failures[0].time_to_failure = RandomTime::constant(20.0 * 3600.0);
+  spec.failures[0].detection = RandomTime::constant(600.0);
+  spec.failures[0].repair = RandomTime::constant(60.0);
+  EXPECT_EQ(history_of(spec).sources[0].failures, 35u);
 }
 
 }  // namespace

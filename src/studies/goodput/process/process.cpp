@@ -182,11 +182,9 @@ void Process::fail(const Failure& failure) {
   const std::vector<std::uint32_t> servers = servers_of(failure.source, failure.part);
   const bool on_job = servers.empty() || active_server(failure.source, failure.part) != ServerPool::kNoPlace;
   if (effect == FailureEffect::kSilent) {
-    if (on_job) {
-      marks_.push_back(ledger_.durable(now_.at));
-      push(now_.at + failure.detection, Timed::Kind::kSilentFound, failure, marks_.size() - 1);
-    }
-    return clock_.renew(failure.source, failure.part, now_.at);
+    if (!on_job) return clock_.renew(failure.source, failure.part, now_.at);
+    marks_.push_back(ledger_.durable(now_.at));
+    return push(now_.at + failure.detection, Timed::Kind::kSilentFound, failure, marks_.size() - 1);
   }
   if (failure.repair > LongTime{}) {
     ++down;
@@ -304,6 +302,8 @@ void Process::silent_found(const Timed& timed) {
     ++down_[failure.source][failure.part];
     push(now_.at + failure.repair, Timed::Kind::kRepaired, failure);
     for (const std::uint32_t s : servers) pool_.take_down(s);
+  } else {
+    clock_.renew(failure.source, failure.part, now_.at);
   }
   ++result_.failures;
   ++result_.sources[failure.source].on_job;

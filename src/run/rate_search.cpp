@@ -87,9 +87,11 @@ bool searches_rate(const JobSpec& job) {
 RunResult run_at_greatest_rate(const Scenario& scenario, std::span<Observer* const> observers, const RunOnce& run) {
   RateBisection bisection(scenario, observers, run);
   bisection.search();
-  const bool seen = std::all_of(observers.begin(), observers.end(),
-                                [](Observer* observer) { return dynamic_cast<TrialObserver*>(observer) != nullptr; });
-  RunResult result = seen ? bisection.take_best() : run(at_factor(scenario, bisection.best_factor()), observers);
+  const bool watched = std::any_of(observers.begin(), observers.end(), [](Observer* observer) {
+    const auto* const told = dynamic_cast<TrialObserver*>(observer);
+    return told == nullptr || told->watches_the_found();
+  });
+  RunResult result = watched ? run(at_factor(scenario, bisection.best_factor()), observers) : bisection.take_best();
   result.serving->rate_search = bisection.result();
   if (!bisection.result().greatest) {
     result.warnings.push_back("no rate that was tried keeps the limits of the requests: the result is of the least");

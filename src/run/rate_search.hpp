@@ -15,6 +15,8 @@ namespace photonrail::run {
 class TrialObserver : public Observer {
  public:
   virtual void tried(std::size_t runs, const ServingResult::RateTrial& last) = 0;
+  /// Returns false where it only counts trials or ends them: for it the run at the rate that was found is not made again.
+  [[nodiscard]] virtual bool watches_the_found() const { return true; }
 };
 
 /// Returns true when the job asks for a search.

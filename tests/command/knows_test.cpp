@@ -171,7 +171,7 @@ TEST_F(Knows, ADryRunSaysWhatDoesNotFit) {
   ASSERT_EQ(dry.status, 0) << dry.err;
   EXPECT_THAT(dry.out, AllOf(HasSubstr("GB TOO MUCH"), HasSubstr("3 points, about ")));
   EXPECT_THAT(dry.err, AllOf(HasSubstr("2 points (the first: memory_gb=2): the plan does not fit the GPU"),
-                             HasSubstr("2 points could not run on such GPUs")));
+                             HasSubstr("2 points not run, as the job does not fit its GPUs")));
 }
 
 TEST_F(Knows, ATimelineOfSomeRanks) {

@@ -70,7 +70,8 @@ class Snippets : public Command {
  protected:
   void SetUp() override {
     Command::SetUp();
-    for (const char* name : {"configs", "traces"}) fs::create_directory_symlink(kSource / name, folder_ / name);
+    for (const char* name : {"configs", "traces", "docs", "include"})
+      fs::create_directory_symlink(kSource / name, folder_ / name);
     for (const auto& entry : fs::directory_iterator(kSource / "docs/examples")) {
       fs::copy_file(entry.path(), folder_ / entry.path().filename());
     }
@@ -124,7 +125,7 @@ TEST_F(Snippets, EveryOptionThatIsNamedIsOne) {
     return text;
   };
   const std::regex usage(
-      R"(photonrail ((?:sweep status|sweep merge|trace info|trace export|card import|card export|import astra|import infragraph|export infragraph|)"
+      R"(photonrail ((?:sweep status|sweep merge|trace info|trace export|card import|card export|import astra|import chakra|import infragraph|export infragraph|)"
       R"(collective info|collective export|collective synthesize|)"
       R"(operators info|operators check|operators import|operators exchange|[a-z][a-z-]*)))");
   const std::regex option("(^| |\\[|\\|)(--[a-z][a-z-]*)");

@@ -29,7 +29,6 @@ const std::vector<Unsaid> kUnsaid{
     {"/astra", "names files: tests/formats/astra"},
     {"/workload/chakra", "names files: tests/formats/chakra"},
     {"/workload/kineto", "names files: tests/formats/kineto"},
-    {"/workload/serving/pools/offload/keep", "is of donors: tests/serving"},
     {"/workload/serving/requests/rate_factor", "is of a trace"},
     {"/workload/serving/requests/trace", "names a file: tests/serving"},
     {"/workload/serving/times/kernels", "names files: tests/serving"},
@@ -156,7 +155,8 @@ void expect_nothing_excluded(std::uint64_t number, const Json& scenario) {
 }
 
 // One test, since the plan is made once for it. Half of the worlds are children, and most have the two words that they are
-// drawn for; a nightly draws 6,000 (95.5 % of the pairs), and asks the readers which of the others they refuse. None is run.
+// drawn for; a nightly draws 6,000 (95.5 % of the pairs), and asks the readers which of the others they refuse. None is
+// run.
 TEST(Cover, PairsOfWordsStandTogether) {
   for (const Exclusion& exclusion : exclusions()) EXPECT_FALSE(exclusion.why.empty()) << exclusion.one;
   const bool night = std::getenv("PHOTONRAIL_TEST_CASES") != nullptr;

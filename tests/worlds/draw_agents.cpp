@@ -138,6 +138,22 @@ Json draw_pools(Dice& dice, const Extent& extent) {
   return pools;
 }
 
+// Keys that would have no effect, and be refused: of the section what each pool has, of pools what their engines do not
+// use.
+void leave_out_idle(Json& serving) {
+  Json& pools = serving["pools"];
+  for (const char* key : {"tp", "pp", "dp"}) {
+    if (std::all_of(pools.begin(), pools.end(), [&](const Json& pool) { return pool.contains(key); })) serving.erase(key);
+  }
+  const Json& model = serving["model"];
+  const bool has_experts = model.is_object() ? model.contains("moe") : model == "qwen3_30b_a3b";
+  const auto swaps = [](const Json& of) { return of.value("/engine/preemption"_json_pointer, "") == "swap"; };
+  for (Json& pool : pools) {
+    if (!has_experts) pool.erase("ep");
+    if (!swaps(pool) && !swaps(serving)) pool.erase("offload");
+  }
+}
+
 Json draw_serving(std::uint64_t seed, Dice& dice, const Extent& extent) {
   Json serving{{"model", draw_model(seed, dice)}, {"requests", Json::object()}};
   if (dice.one_in(2)) {
@@ -153,6 +169,7 @@ Json draw_serving(std::uint64_t seed, Dice& dice, const Extent& extent) {
     draw_option(seed, option, option.at, serving);
     if (serving.contains("pools")) draw_option(seed + 1, option, std::string("/pools") + option.at, serving);
   }
+  if (serving.contains("pools") && !dice.one_in(8)) leave_out_idle(serving);
   return serving;
 }
 

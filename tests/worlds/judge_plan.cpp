@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kNoLimit = 1e6;  // seconds
 
-PlanResult run_into(const Plan& plan, const std::filesystem::path& folder, std::uint32_t threads) {
+PlanResult run_into(const photonrail::Plan& plan, const std::filesystem::path& folder, std::uint32_t threads) {
   PlanOptions options;
   options.directory = folder;
   options.jobs = threads;
@@ -39,7 +39,7 @@ std::string problem_of_counts(const PlanResult& result) {
 }
 
 /// Every combination of the values of the axes.
-std::vector<std::vector<Override>> combinations(const Plan& plan) {
+std::vector<std::vector<Override>> combinations(const photonrail::Plan& plan) {
   std::vector<std::vector<Override>> all(1);
   for (const PlanAxis& axis : plan.axes) {
     std::vector<std::vector<Override>> longer;
@@ -55,7 +55,7 @@ std::vector<std::vector<Override>> combinations(const Plan& plan) {
 }
 
 /// The objective of one candidate, from its result alone; none: it cannot be, cannot end, or misses its limits.
-std::optional<double> objective_of(const Plan& plan, std::vector<Override> patch) {
+std::optional<double> objective_of(const photonrail::Plan& plan, std::vector<Override> patch) {
   // Electrical rails have no controller, whatever an axis says of it.
   const auto find = [&patch](std::string_view pointer) {
     return std::find_if(patch.rbegin(), patch.rend(), [&](const Override& set) { return set.pointer == pointer; });
@@ -86,7 +86,7 @@ std::optional<double> objective_of(const Plan& plan, std::vector<Override> patch
 }
 
 /// Of plans without shapes and budgets, whose objective a result says: else nothing is said.
-std::string problem_of_best(const Plan& plan, const PlanResult& result, Verdict& verdict) {
+std::string problem_of_best(const photonrail::Plan& plan, const PlanResult& result, Verdict& verdict) {
   const bool said = plan.objectives.size() == 1 && (plan.objectives.front() == PlanObjective::kStep ||
                                                     plan.objectives.front() == PlanObjective::kGpuSecondsARequest);
   if (!said || plan.shapes || plan.limits.usd || plan.limits.power_w) return "";
@@ -106,7 +106,7 @@ std::string problem_of_best(const Plan& plan, const PlanResult& result, Verdict&
 }
 
 // Stopped after its first candidate, as by Ctrl-C.
-void run_stopped(const Plan& plan, const std::filesystem::path& folder) {
+void run_stopped(const photonrail::Plan& plan, const std::filesystem::path& folder) {
   std::atomic<bool> stop = false;
   PlanOptions options;
   options.directory = folder;
@@ -117,7 +117,7 @@ void run_stopped(const Plan& plan, const std::filesystem::path& folder) {
   static_cast<void>(run_plan(plan, options));
 }
 
-void judge_ways(const Plan& plan, const PlanResult& expected, Verdict& verdict) {
+void judge_ways(const photonrail::Plan& plan, const PlanResult& expected, Verdict& verdict) {
   const auto differs = [&](const PlanResult& result, const char* how) {
     ++verdict.runs;
     // Beside the best of one objective what else was simulated is told, and that differs.
@@ -138,7 +138,7 @@ void judge_ways(const Plan& plan, const PlanResult& expected, Verdict& verdict) 
   differs(run_into(plan, scratch.folder() / "a", 1), "when the last line of the folder is cut");
 }
 
-void judge_answer(const Plan& plan, const PlanResult& result, Verdict& verdict) {
+void judge_answer(const photonrail::Plan& plan, const PlanResult& result, Verdict& verdict) {
   PlanOptions options;
   options.limit_s = 1.0;
   const PlanExplanation explanation = explain_plan(plan, result, options);
@@ -158,7 +158,7 @@ void judge_answer(const Plan& plan, const PlanResult& result, Verdict& verdict) 
 
 Verdict judge_plan(const World& world, const JudgeOptions&) {
   return ending_of([&](Verdict& verdict) {
-    const Plan plan = parse_plan(world.scenario.dump(), inputs() / "world.json");
+    const photonrail::Plan plan = parse_plan(world.scenario.dump(), inputs() / "world.json");
     const PlanResult result = run_into(plan, {}, 1);
     verdict.laws = {"counts", "resume", "answer"};
     std::string problem = problem_of_counts(result);

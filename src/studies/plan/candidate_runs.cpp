@@ -21,6 +21,7 @@ class Deadline : public run::TrialObserver {
  public:
   explicit Deadline(const std::function<bool()>& is_over) : is_over_(is_over) {}
   [[nodiscard]] bool needs_every_rank() const override { return false; }
+  [[nodiscard]] bool watches_the_found() const override { return false; }
   void progress(std::uint64_t /*done*/, std::uint64_t /*of*/, Time) override {
     if (is_over_()) throw OutOfTime{};
   }

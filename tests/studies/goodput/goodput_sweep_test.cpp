@@ -45,7 +45,7 @@ class GoodputSweep : public InFolder {
                               {"global_batch", 4},
                               {"micro_batch", 1},
                               {"parallelism", {{"dp", 4}}}}}};
-    scenario["cluster"]["gpu"] = "h200";
+    scenario["cluster"]["gpu"] = "b200";
     scenario["reliability"] = {
         {"job", {{"replicas", 4}}},
         {"days", 10},

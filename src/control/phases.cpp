@@ -6,7 +6,8 @@
 // needed. "generation": when a refit ends, the circuits that generation will want are lit before it asks: those of the
 // pairs that sent most so far, over all ports ("static_split"), or of transfers of KV alone ("kv_only"); other pairs get
 // theirs on demand. "training": Opus, or a cache of circuits. Of phases that want one GPU at once, the one whose blocked
-// request is the oldest goes first, and others leave its ports.
+// request is the oldest goes first, then the one that announced first, and others leave its ports and its circuits: two
+// phases would else take an idle circuit from each other for ever.
 //
 // Leaves out: phases that share a dimension. Tensor parallelism over rails counts as generation, in training too.
 #include "control/builtin.hpp"
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <utility>
@@ -32,11 +34,30 @@ Phase phase_of(Dimension dimension) {
   return dimension == Dimension::kKv || dimension == Dimension::kTp ? kGeneration : kTraining;
 }
 
-bool share_a_side(std::span<const ServerPair> some, std::span<const ServerPair> others) {
-  return std::any_of(some.begin(), some.end(), [others](ServerPair a) {
-    return std::any_of(others.begin(), others.end(), [a](ServerPair b) { return a.from == b.from || a.to == b.to; });
-  });
-}
+/// GPUs that send and that receive, by the phases that want them.
+class Sides {
+ public:
+  static constexpr std::uint8_t kAny = 0xff;
+  static std::uint8_t of(std::size_t phase) { return static_cast<std::uint8_t>(1u << phase); }
+
+  explicit Sides(const FabricView& view) : send_(view.positions), receive_(view.positions) {}
+
+  void add(std::span<const ServerPair> pairs, std::uint8_t phase = kAny) {
+    for (const ServerPair pair : pairs) {
+      send_[pair.from] |= phase;
+      receive_[pair.to] |= phase;
+    }
+  }
+  /// Returns true when one of the pairs has a side in common with what one of the phases wants.
+  [[nodiscard]] bool meet(std::span<const ServerPair> pairs, std::uint8_t phases = kAny) const {
+    return std::any_of(pairs.begin(), pairs.end(),
+                       [&](ServerPair pair) { return ((send_[pair.from] | receive_[pair.to]) & phases) != 0; });
+  }
+
+ private:
+  std::vector<std::uint8_t> send_;  // by position
+  std::vector<std::uint8_t> receive_;
+};
 
 /// The rail as it will be when the plans of this instant are under way: a copy once there are some.
 class Overlay {
@@ -45,10 +66,8 @@ class Overlay {
   explicit Overlay(const FabricView& view) : view_(&view) {}
 
   void add(const CircuitPlan& plan) {
-    if (transmit_.empty()) {
-      transmit_.assign(view_->transmit.begin(), view_->transmit.end());
-      receive_.assign(view_->receive.begin(), view_->receive.end());
-    }
+    if (plan.connect.empty()) return;
+    copy();
     for (const Circuit circuit : plan.connect) {
       const PortId before = transmit_[circuit.from.index()].peer;
       if (!before.is_none()) receive_[before.index()] = PortId::none();
@@ -57,6 +76,14 @@ class Overlay {
       transmit_[circuit.from.index()] = dark(transmit_[circuit.from.index()]);
       transmit_[circuit.from.index()].peer = circuit.to;
       receive_[circuit.to.index()] = circuit.from;
+    }
+  }
+  /// The circuits of the pair stay, as those that are being switched do.
+  void hold(ServerPair pair) {
+    copy();
+    for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
+      PortView& port = transmit_[view_->port(pair.from, p).index()];
+      if (!port.peer.is_none() && view_->position(port.peer) == pair.to) port.lit = false;
     }
   }
   void show(FabricView& view) const {
@@ -70,6 +97,11 @@ class Overlay {
     PortView dark;
     dark.faulty = port.faulty;
     return dark;
+  }
+  void copy() {
+    if (!transmit_.empty()) return;
+    transmit_.assign(view_->transmit.begin(), view_->transmit.end());
+    receive_.assign(view_->receive.begin(), view_->receive.end());
   }
 
   const FabricView* view_;
@@ -89,24 +121,18 @@ class Phases : public Controller {
     sort(view);
     CircuitPlan all;
     Overlay rail(view);
-    std::vector<ServerPair> kept;  // for requests of phases that go first and are not served yet
-    for (const std::size_t phase : in_turn()) {
-      FabricView shown = view;
-      rail.show(shown);
-      std::vector<CircuitRequest> requests;
+    Sides kept(view);  // for requests of phases that go first and are not served yet
+    Sides blocked(view);
+    for (std::size_t phase = 0; phase < kPhases; ++phase) {
       for (const CircuitRequest& request : requests_[phase]) {
-        if (!share_a_side(request.pairs, kept)) requests.push_back(request);
+        if (request.blocking) blocked.add(request.pairs, Sides::of(phase));
       }
-      shown.requests = requests;
-      shown.partial_requests = {};
-      shown.by_port = nullptr;
-      const Decision decision = of_[phase]->decide(shown);
-      if (!decision.keeps()) add(decision.plan(), rail, all);
-      rail.show(shown);
-      for (const CircuitRequest& request : requests_[phase]) {
-        const auto lacks = [&](ServerPair pair) { return !joined(shown, pair); };
-        if (!request.blocking || std::none_of(request.pairs.begin(), request.pairs.end(), lacks)) continue;
-        kept.insert(kept.end(), request.pairs.begin(), request.pairs.end());
+    }
+    const std::vector<std::size_t> phases = in_turn();
+    for (const bool behind : {false, true}) {
+      for (const std::size_t phase : phases) {
+        const std::vector<CircuitRequest> requests = of_turn(phase, behind, blocked);
+        if (!requests.empty()) serve(phase, requests, view, {rail, kept, all});
       }
     }
     light_ahead(view, rail, all);
@@ -120,10 +146,51 @@ class Phases : public Controller {
     all.connect.insert(all.connect.end(), plan.connect.begin(), plan.connect.end());
   }
 
+  // What is announced comes behind what other phases are blocked for at its GPUs.
+  [[nodiscard]] std::vector<CircuitRequest> of_turn(std::size_t phase, bool behind, const Sides& blocked) const {
+    const auto others = static_cast<std::uint8_t>(~Sides::of(phase));
+    std::vector<CircuitRequest> requests;
+    for (const CircuitRequest& request : requests_[phase]) {
+      const bool waits = !request.blocking && blocked.meet(request.pairs, others);
+      if (waits == behind) requests.push_back(request);
+    }
+    return requests;
+  }
+
+  /// What the phases of one decision come to.
+  struct Outcome {
+    Overlay& rail;
+    Sides& kept;
+    CircuitPlan& all;
+  };
+
+  void serve(std::size_t phase, const std::vector<CircuitRequest>& requests, const FabricView& view, Outcome outcome) {
+    FabricView shown = view;
+    outcome.rail.show(shown);
+    std::vector<CircuitRequest> free;
+    for (const CircuitRequest& request : requests) {
+      if (!outcome.kept.meet(request.pairs)) free.push_back(request);
+    }
+    shown.requests = free;
+    shown.partial_requests = {};
+    shown.by_port = nullptr;
+    const Decision decision = of_[phase]->decide(shown);
+    if (!decision.keeps()) add(decision.plan(), outcome.rail, outcome.all);
+    outcome.rail.show(shown);
+    for (const CircuitRequest& request : requests) {
+      const auto lacks = [&](ServerPair pair) { return !joined(shown, pair); };
+      if (std::none_of(request.pairs.begin(), request.pairs.end(), lacks)) {
+        for (const ServerPair pair : request.pairs) outcome.rail.hold(pair);
+      } else if (request.blocking) {
+        outcome.kept.add(request.pairs);
+      }
+    }
+  }
+
   // By phase; what generation sends is learnt, and whether a refit has ended.
   void sort(const FabricView& view) {
     for (auto& requests : requests_) requests.clear();
-    first_.fill(view.requests.size());
+    first_.fill(2 * view.requests.size());
     const auto refits = [](const CircuitRequest& request) { return phase_of(request.dimension) == kRefitting; };
     const bool refit = std::any_of(view.requests.begin(), view.requests.end(), refits) ||
                        std::any_of(view.partial_requests.begin(), view.partial_requests.end(), refits);
@@ -131,7 +198,8 @@ class Phases : public Controller {
       const CircuitRequest& request = view.requests[r];
       const Phase phase = phase_of(request.dimension);
       if (phase == kGeneration) learn(request);
-      if (request.blocking) first_[phase] = std::min(first_[phase], r);
+      const std::size_t turn = request.blocking ? r : view.requests.size() + r;
+      first_[phase] = std::min(first_[phase], turn);
       if (request.blocking || provisioned_) requests_[phase].push_back(request);
     }
     if (refitting_ && !refit) begin_generation(view);
@@ -146,7 +214,7 @@ class Phases : public Controller {
     }
   }
 
-  // The phases that have requests: the first that blocks goes first, what is announced last.
+  // The phases that have requests: the first that blocks goes first, then the first that announced.
   [[nodiscard]] std::vector<std::size_t> in_turn() const {
     std::vector<std::size_t> phases;
     for (std::size_t phase = 0; phase < kPhases; ++phase) {
@@ -171,11 +239,9 @@ class Phases : public Controller {
   // A pair is done with when it is lit, or when another phase wants one of its sides.
   void light_ahead(const FabricView& view, Overlay& rail, CircuitPlan& all) {
     if (ahead_.empty()) return;
-    std::erase_if(ahead_, [this](ServerPair pair) {
-      const std::array<ServerPair, 1> one{pair};
-      return std::any_of(requests_[kTraining].begin(), requests_[kTraining].end(),
-                         [&](const CircuitRequest& other) { return share_a_side(one, other.pairs); });
-    });
+    Sides training(view);
+    for (const CircuitRequest& request : requests_[kTraining]) training.add(request.pairs);
+    std::erase_if(ahead_, [&](ServerPair pair) { return training.meet(std::span<const ServerPair>(&pair, 1)); });
     FabricView shown = view;
     rail.show(shown);
     FreePorts ports;
@@ -193,7 +259,7 @@ class Phases : public Controller {
   const bool split_;  ///< generation: circuits of all its pairs are lit ahead
   const bool kv_;     ///< ... of those that send KV
   std::array<std::vector<CircuitRequest>, kPhases> requests_;
-  std::array<std::size_t, kPhases> first_{};  ///< in the view: the first request that blocks
+  std::array<std::size_t, kPhases> first_{};  ///< in the view: the first request that blocks, or else the first
   std::map<ServerPair, std::int64_t> bytes_;  ///< of generation: the greatest request of each pair
   std::vector<ServerPair> ahead_;             ///< to be lit
   bool refitting_ = false;

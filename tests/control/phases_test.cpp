@@ -44,6 +44,42 @@ TEST(Phases, TheOldestOfThePhasesKeepsItsPorts) {
   EXPECT_EQ(make_controller("phases")->decide(apart.view()).plan(), apart.plan({{3, 4}}));
 }
 
+// Two phases want the port of 0, and nothing is on it yet: what was announced first, or blocks, has it until it is used.
+TEST(Phases, PhasesDoNotTakeIdleCircuitsFromEachOther) {
+  struct Wish {
+    ServerPair pair;
+    Dimension dimension;
+    bool blocking;
+  };
+  const auto lit_first = [](const Wish& first, const Wish& second) {
+    RailView rail(3);
+    for (const Wish& wish : {first, second}) rail.demand({wish.pair}, wish.dimension, {.blocking = wish.blocking});
+    const auto phases = make_controller("phases");
+    const CircuitPlan plan = phases->decide(rail.view()).plan();
+    rail.apply(plan);
+    EXPECT_TRUE(phases->decide(rail.view()).keeps());
+    return plan;
+  };
+  RailView rail(3);
+  for (const bool blocking : {false, true}) {
+    const Wish training{{0, 1}, Dimension::kDp, blocking};
+    const Wish refit{{0, 2}, Dimension::kRefit, blocking};
+    EXPECT_EQ(lit_first(training, refit), rail.plan({{0, 1}}));
+    EXPECT_EQ(lit_first(refit, training), rail.plan({{0, 2}}));
+  }
+}
+
+// Training waits for its circuit, and has announced another one; the refit that waits, too, goes before that.
+TEST(Phases, WhatAPhaseAnnouncesComesBehindWhatAnotherWaitsFor) {
+  RailView rail(5);
+  rail.demand({{0, 1}}, Dimension::kDp).demand({{2, 4}}, Dimension::kPp, kAnnounced).demand({{2, 3}}, Dimension::kRefit);
+  const auto phases = make_controller("phases");
+  const CircuitPlan plan = phases->decide(rail.view()).plan();
+  EXPECT_EQ(plan, rail.plan({{0, 1}, {2, 3}}));
+  rail.apply(plan);
+  EXPECT_TRUE(phases->decide(rail.view()).keeps());
+}
+
 // Generation sends from 0 to 1, and more KV from 0 to 2 at another time. A refit takes both ways, and when it has ended the
 // heavier pair has its circuit before anything asks.
 struct Boundary {

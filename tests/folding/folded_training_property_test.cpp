@@ -25,7 +25,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-const int kTrainingCases = static_cast<int>(test_cases(150));
+const int kTrainingCases = static_cast<int>(test_cases(100));
 
 /// What a drawn job has, so that a test can say that each was met, folded.
 using Features = std::set<std::string>;

@@ -10,7 +10,7 @@
 namespace photonrail::test {
 namespace {
 
-const int kCases = static_cast<int>(test_cases(750));
+const int kCases = static_cast<int>(test_cases(400));
 
 /// A job of `roles` programs with `copies` ranks each. Calls are made in one global order by all copies alike, so that
 /// nothing can deadlock: a collective of all copies of a role, of some roles within a copy, or of some roles and all

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace photonrail::test {
@@ -122,6 +123,29 @@ TEST(RlWorkload, PhasesLightTheCircuitsOfEnginesAgain) {
   const RunResult on_demand = simulate(scenario);
   EXPECT_LT(phases.rl->steps[1].step, on_demand.rl->steps[1].step);
   EXPECT_GT(phases.traffic[static_cast<std::size_t>(Dimension::kTp)].bytes.count, 0);
+}
+
+// Over switches that take no time, phases that took idle circuits from each other would never come to an end: engines and
+// training, and refits in matchings over several rails beside stages.
+TEST(RlWorkload, PhasesComeToAnEndOverSwitchesThatTakeNoTime) {
+  constexpr std::string_view kJob = R"({
+    "schema": "photonrail.scenario/1",
+    "cluster": { "servers": 6, "gpus_per_server": 1,
+                 "rail": { "kind": "optical", "switch": { "reconfiguration_us": 0 } } },
+    "controller": { "name": "phases" },
+    "workload": { "rl": {
+      "model": "llama3_8b", "prompts": { "count": 1, "responses": 1, "lengths": { "mean": 1 } },
+      "generation": { "engines": 1, "engine": { "ranks": 2, "tp": 2 } },
+      "training": { "parallelism": { "tp": 2, "dp": 2 } } } } })";
+  const std::vector<Override> stages{{"/cluster/servers", "3"},
+                                     {"/cluster/gpus_per_server", "4"},
+                                     {"/workload/rl/training/parallelism", R"({"tp": 2, "pp": 4})"},
+                                     {"/workload/rl/refit", R"({"by": "sharded_matchings"})"}};
+  std::vector<Override> one_rank = stages;
+  one_rank.push_back({"/workload/rl/generation/engine", R"({"ranks": 1})"});
+  for (const auto& changes : {std::vector<Override>{}, stages, one_rank}) {
+    EXPECT_GT(simulate(parse_scenario(kJob, "/nowhere", "s.json", changes)).makespan, Duration{});
+  }
 }
 
 std::int64_t commands_for(const RunResult& result, Dimension dimension) {

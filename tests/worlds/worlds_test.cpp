@@ -34,7 +34,7 @@ void list_words(const Json& value, const std::string& at, std::set<std::string>&
 
 TEST(Worlds, NothingIsWrongWithAFixedShare) {
   CampaignOptions options;
-  options.cases = cases(400);
+  options.cases = cases(250);
   options.shrink_tries = 300;
   const CampaignReport report = run_campaign(options);
   EXPECT_EQ(report.worlds, options.cases);

@@ -60,7 +60,7 @@ TEST(ChakraFuzz, AParserGivesATraceOrAnError) {
   const auto files = valid_files();
   Random random(1);
   int sound = 0;
-  const int kCases = static_cast<int>(test_cases(20'000));
+  const int kCases = static_cast<int>(test_cases(8'000));
   for (int i = 0; i < kCases; ++i) {
     std::string data = files[below(random, 2)];
     for (std::size_t n = 1 + below(random, 3); n > 0; --n) mutate(data, files[below(random, 2)], random);

@@ -83,7 +83,7 @@ TEST(KinetoFuzz, AParserGivesATraceOrAnError) {
   const std::string file = kineto_files()[0];
   Random random(2);
   int sound = 0;
-  const int kCases = static_cast<int>(test_cases(5'000));
+  const int kCases = static_cast<int>(test_cases(2'000));
   for (int i = 0; i < kCases; ++i) {
     std::string data = file;
     mutate_kineto(data, random);

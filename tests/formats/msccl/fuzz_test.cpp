@@ -50,7 +50,7 @@ TEST(MscclFuzz, AFileGivesACollectiveOrAnError) {
                                        exported("ring", CollectiveOp::kAllGather)};
   Random random(1);
   int sound = 0;
-  const int kCases = static_cast<int>(test_cases(5'000));
+  const int kCases = static_cast<int>(test_cases(2'000));
   for (int i = 0; i < kCases; ++i) {
     std::string text = files[below(random, files.size())];
     for (std::size_t n = 1 + below(random, 2); n > 0; --n) mutate_xml(text, random);

@@ -2,9 +2,9 @@
 
 #include "control/one_shot.hpp"
 
-#include <algorithm>
 #include <queue>
-#include <utility>
+#include <tuple>
+#include <vector>
 
 namespace photonrail::control {
 
@@ -16,27 +16,23 @@ struct Claim {
   std::size_t place = 0;  // in the matrix, whose order breaks ties: servers may be renumbered
   std::uint32_t circuits = 0;
 
-  [[nodiscard]] std::pair<double, std::size_t> rank() const { return {-share / (circuits + 1.0), place}; }
+  // Each pair has a circuit before one has several.
+  [[nodiscard]] std::tuple<bool, double, std::size_t> rank() const {
+    return {circuits > 0, -share / (circuits + 1.0), place};
+  }
   friend bool operator<(const Claim& a, const Claim& b) { return a.rank() > b.rank(); }  // the greatest is the first
 };
 
 }  // namespace
 
 CircuitPlan circuits_by_shares(const ShareMatrix& matrix, const RailPorts& ports) {
-  std::vector<Claim> claims;
+  std::priority_queue<Claim> queue;
   for (std::size_t i = 0; i < matrix.from.size(); ++i) {
     for (std::size_t j = 0; j < matrix.to.size(); ++j) {
-      if (matrix.shares[i][j] > 0.0) claims.push_back({{matrix.from[i], matrix.to[j]}, matrix.shares[i][j], claims.size()});
+      if (matrix.shares[i][j] > 0.0) queue.push({{matrix.from[i], matrix.to[j]}, matrix.shares[i][j], queue.size()});
     }
   }
-  std::sort(claims.begin(), claims.end(), [](const Claim& a, const Claim& b) { return b < a; });
   OneShot circuits(ports.servers, ports.of_server, ports.planes);
-  std::priority_queue<Claim> queue;
-  for (Claim& claim : claims) {
-    if (!circuits.join(claim.pair)) continue;
-    ++claim.circuits;
-    queue.push(claim);
-  }
   while (!queue.empty()) {
     Claim claim = queue.top();
     queue.pop();

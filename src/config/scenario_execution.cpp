@@ -66,7 +66,7 @@ constexpr Field kRunFields[] = {
     fields::flag<&RunSpec::folding>("folding", "Ranks that nothing tells apart are simulated once; no result changes.")
         .or_else("true"),
     fields::flag<&RunSpec::critical_path>("critical_path", "The result says what bounds the run, part by part.")
-        .or_else("of `photonrail run`: true where the run takes less than a second by estimate; else false"),
+        .or_else("of `photonrail run`: true where the run takes less than a quarter of a second by estimate; else false"),
 };
 
 void check_run(const Reading& at) {

@@ -265,7 +265,8 @@ void LevelSolver::pass_on_counted(const Change& change, const CrossingCounts& cr
   Share* const shares = shares_.data();
   slower_.clear();
   crossings.for_each([&, level = level, more = more](CapacityId crossed, std::uint32_t flows) {
-    if (take(shares, crossed, level, more * flows) < limit) slower_.push_back(crossed);
+    // One that rises to this level by itself, in its turn, need not take them.
+    if (take(shares, crossed, level, more * flows) < limit && least_level(crossed) < limit) slower_.push_back(crossed);
   });
   std::sort(slower_.begin(), slower_.end());  // the table has them in an order that numbers elsewhere change
   for (const CapacityId crossed : slower_) {

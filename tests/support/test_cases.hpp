@@ -13,4 +13,10 @@ inline std::uint64_t test_cases(std::uint64_t usual) {
   return cases > 0 ? cases : usual;
 }
 
+/// The number of the first case, for a night in pieces: PHOTONRAIL_TEST_SEED, or 0.
+inline std::uint64_t first_case() {
+  const char* given = std::getenv("PHOTONRAIL_TEST_SEED");
+  return given == nullptr ? 0 : std::strtoull(given, nullptr, 10);
+}
+
 }  // namespace photonrail::test

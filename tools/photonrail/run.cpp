@@ -15,6 +15,7 @@
 #include "report/operators_text.hpp"
 #include "report/serving_report.hpp"
 #include "studies/sweep/plugin_list.hpp"
+#include "studies/work.hpp"
 #include "work_limit.hpp"
 
 #include <fmt/format.h>
@@ -155,14 +156,17 @@ std::string line_of_spread(const Scenario& scenario, const RunResult& result) {
   return line;
 }
 
-// The critical path costs memory for each task: it is found where the run is short, by estimate, so that the same scenario
-// has the same result. A workload that decides in the run has none.
-constexpr double kSecondsWithPath = 1.0;
+// The critical path costs memory for each task, and up to five times the run, which goes through every rank alone for it.
+// It is found where the run is short, by estimate, so that the same scenario has the same result. A workload that decides
+// in the run has none.
+constexpr double kSecondsWithPath = 0.25;
 
 Scenario with_path(const Scenario& scenario, const Registries& known) {
   Scenario asked = scenario;
-  if (scenario.jobs.empty() && scenario.workload == nullptr && work_of(scenario, known).seconds() < kSecondsWithPath)
-    asked.run.critical_path = true;
+  const auto is_short = [&] {
+    return studies::work_of_run(scenario, known, kSecondsWithPath).seconds() < kSecondsWithPath;
+  };
+  if (scenario.jobs.empty() && scenario.workload == nullptr && is_short()) asked.run.critical_path = true;
   return asked;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <utility>
 
 namespace photonrail::workload {
 
@@ -84,6 +85,24 @@ std::vector<double> quotas(std::vector<double> weights, double tokens, std::uint
   }
 }
 
+// Gives what rounding down has left, one each, to those with the largest remainders (the first among equals), and again
+// until nothing is left. Who gets one is asked, and not in which order, so that nothing is sorted.
+void give_rest(const std::vector<double>& quota, std::uint64_t tokens, std::uint64_t left,
+               std::vector<std::uint64_t>& count) {
+  std::vector<std::pair<double, std::uint32_t>> rest;  // less a remainder, expert
+  for (std::uint32_t e = 0; e < quota.size(); ++e) {
+    if (quota[e] != 0.0) rest.emplace_back(static_cast<double>(count[e]) - quota[e], e);
+  }
+  while (left > 0) {
+    std::erase_if(rest, [&](const auto& of) { return count[of.second] == tokens; });
+    PHOTONRAIL_CHECK(!rest.empty());
+    const std::size_t more = std::min<std::uint64_t>(left, rest.size());
+    if (more < rest.size()) std::nth_element(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(more), rest.end());
+    for (std::size_t i = 0; i < more; ++i) ++count[rest[i].second];
+    left -= more;
+  }
+}
+
 }  // namespace
 
 std::vector<double> log_popularity(const RouterSpec& router, std::uint32_t experts, const MoeCall& call, Member member) {
@@ -106,21 +125,7 @@ std::vector<std::uint64_t> apportion(std::span<const double> log_popularity, std
   for (const double q : quota) count.push_back(std::min(tokens, static_cast<std::uint64_t>(q)));
   const std::uint64_t whole = std::accumulate(count.begin(), count.end(), std::uint64_t{0});
   PHOTONRAIL_CHECK(whole <= tokens * top_k);
-  std::uint64_t left = tokens * top_k - whole;
-  std::vector<std::uint32_t> order(quota.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return quota[a] - static_cast<double>(count[a]) > quota[b] - static_cast<double>(count[b]);
-  });
-  while (left > 0) {
-    const std::uint64_t before = left;
-    for (const std::uint32_t e : order) {
-      if (left == 0 || quota[e] == 0.0 || count[e] == tokens) continue;
-      ++count[e];
-      --left;
-    }
-    PHOTONRAIL_CHECK(left < before);
-  }
+  give_rest(quota, tokens, tokens * top_k - whole, count);
   return count;
 }
 

@@ -239,7 +239,7 @@ class Decomposed : public WaitingReader {
     for (const WaitingPair& w : left) {
       matrix.at(index(w.pair.from), index(w.pair.to)) = Bytes{std::max<std::int64_t>(1, w.bytes.count)};
     }
-    const double lost = view.port_rate.bytes_per_second * to_seconds(view.reconfiguration.total());
+    const double lost = std::min(view.port_rate.bytes_per_second * to_seconds(view.reconfiguration.total()), 1e18);
     const std::vector<DemandRound> rounds =
         weighs_switching_ ? greedy_rounds(matrix, Bytes{static_cast<std::int64_t>(lost)}) : birkhoff_rounds(matrix);
     for (const DemandRound& round : rounds) {

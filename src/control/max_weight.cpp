@@ -94,7 +94,7 @@ class MaxWeight : public WaitingReader {
       const std::uint32_t have = w.fixed + w.chosen;
       if (have >= std::max(1u, width_) || sends_[w.pair.from] == 0 || receives_[w.pair.to] == 0) continue;
       const double bonus = w.chosen < w.idle ? 1.0 + hysteresis_ : 1.0;
-      pairs.push_back({w.pair, std::max(std::int64_t{1}, static_cast<std::int64_t>(w.weight * bonus / (have + 1)))});
+      pairs.push_back({w.pair, static_cast<std::int64_t>(std::clamp(w.weight * bonus / (have + 1), 1.0, kMaxWeight))});
       of.push_back(&w);
     }
     if (pairs.empty()) return;

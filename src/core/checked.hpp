@@ -1,4 +1,4 @@
-// Sums and products of bytes that are refused where 64 bits do not hold them.
+// Sums and products of bytes and of times that are refused where 64 bits do not hold them.
 #pragma once
 
 #include "photonrail/units.hpp"
@@ -20,6 +20,21 @@ namespace photonrail::core {
   Bytes product{};
   if (__builtin_mul_overflow(bytes.count, times, &product.count)) fail_too_many_bytes();
   return product;
+}
+
+/// Throws ConfigError: more than kLongest. REQUIRES: neither `a` nor `b` is.
+[[nodiscard]] inline Duration checked_sum(Duration a, Duration b) {
+  const Duration sum = a + b;
+  if (sum > kLongest) fail_too_long(static_cast<double>(sum.count()));
+  return sum;
+}
+
+[[nodiscard]] inline Duration checked_product(Duration time, std::uint64_t times) {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(time.count(), times, &product) || product > kLongest.count()) {
+    fail_too_long(static_cast<double>(time.count()) * static_cast<double>(times));
+  }
+  return Duration{product};
 }
 
 }  // namespace photonrail::core

@@ -182,11 +182,12 @@ void add_steps(const Network& network, const Operation& op, Path& path) {
   const double rate = network.rate_alone(path).bytes_per_second;
   const double sends = static_cast<double>(op.plan().send_count()) * plan.latency_sends;
   const double shard = rate > 0.0 ? static_cast<double>(op.plan().wire_bytes().count) / sends * 1e12 / rate : 0.0;
-  const Duration leaving = path.overhead * plan.pieces;
+  const Duration leaving = core::checked_product(path.overhead, plan.pieces);
   const Duration arriving = path.latency + path.overhead;
   const double hidden = shard * (1.0 - 1.0 / plan.pieces);  // bytes of later pieces that leave while the first one travels
   const double step = std::max(static_cast<double>(leaving.count()), static_cast<double>(arriving.count()) - hidden);
-  path.latency += round_up_picoseconds(step * (plan.latency_sends - 1)) + leaving - path.overhead;
+  const Duration steps = core::checked_sum(round_up_picoseconds(step * (plan.latency_sends - 1)), leaving - path.overhead);
+  path.latency = core::checked_sum(path.latency, steps);
 }
 
 // Inside a server the protocol goes by the size of the message: of a plan of unequal sends the mean one.
@@ -205,7 +206,8 @@ Path path_of(Fabric& fabric, const Operation& op, MemberPair pair, const std::op
   const bool by_size = fabric.inside_server(op.gpus[pair.first], op.gpus[pair.second]);
   if (by_size) path->latency = protocol_latency(fabric, op);
   if (op.runnable->stream) add_steps(fabric.network(), op, *path);
-  if (by_size && (first || op.runnable->stream)) path->latency += fabric.spec().scale_up.latency;
+  if (by_size && (first || op.runnable->stream))
+    path->latency = core::checked_sum(path->latency, fabric.spec().scale_up.latency);
   return *std::move(path);
 }
 

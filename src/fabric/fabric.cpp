@@ -1,5 +1,7 @@
 #include "fabric/fabric.hpp"
 
+#include "core/checked.hpp"
+
 #include <algorithm>
 
 namespace photonrail::fabric {
@@ -130,7 +132,7 @@ Fabric::ScaleUpWay Fabric::scale_up_way(GpuId from, GpuId to) const {
   ScaleUpWay way{{}, scale_up.per_gpu};
   const bool detours = !scale_up.faults.empty();
   grid.route(local_of(from), local_of(to), [&](const topology::GridLink& link) {
-    way.latency += detours ? scale_up.latency : latency_of(scale_up, link);
+    way.latency = core::checked_sum(way.latency, detours ? scale_up.latency : latency_of(scale_up, link));
     // With faults a message may take other links, so that the narrowest of this way is no bound.
     if (!detours) way.rate = std::min(way.rate, grid.rate(link.from, link.slot, scale_up.per_gpu));
   });

@@ -1,5 +1,6 @@
 #include "fabric/link_faults.hpp"
 
+#include "core/checked.hpp"
 #include "core/printed.hpp"
 
 #include <algorithm>
@@ -166,7 +167,7 @@ bool LinkFaults::divert(network::Path& path) {
   const std::uint32_t to = *parts_.plant.grid()->neighbour(last.from, last.slot);
   const auto add = [&](const GridLink& link) {
     other.add(parts_.capacities.scale_up_link(parts_.plant.gpu(first.server, link.from), link.slot));
-    other.latency += latency(link);
+    other.latency = core::checked_sum(other.latency, latency(link));
   };
   if (const Way* way = detour(first.server, first.link.from, to)) {
     std::for_each(way->begin(), way->end(), add);

@@ -1,5 +1,7 @@
 #include "fabric/rail_routes.hpp"
 
+#include "core/checked.hpp"
+
 #include <algorithm>
 
 namespace photonrail::fabric {
@@ -89,7 +91,7 @@ std::span<const CapacityId> RailRoutes::way(Hop hop) {
     ++length_.circuits;
     if (shared.sites != nullptr) {
       for (const SiteLinks::Direction link : shared.sites->way(part.from, part.to)) cross(shared.sites->capacity(link));
-      length_.between_sites += shared.sites->latency(part.from, part.to);
+      length_.between_sites = core::checked_sum(length_.between_sites, shared.sites->latency(part.from, part.to));
     }
     const std::uint32_t out = shared.switches.pod(part.from);
     const std::uint32_t in = shared.switches.pod(part.to);

@@ -1,5 +1,7 @@
 #include "fabric/site_links.hpp"
 
+#include "core/checked.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -46,7 +48,7 @@ std::span<const SiteLinks::Direction> SiteLinks::way(std::uint32_t from, std::ui
 
 Duration SiteLinks::latency(std::uint32_t from, std::uint32_t to) const {
   Duration sum{};
-  for (const Direction direction : way(from, to)) sum += link(direction).latency;
+  for (const Direction direction : way(from, to)) sum = core::checked_sum(sum, link(direction).latency);
   return sum;
 }
 

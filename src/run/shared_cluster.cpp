@@ -161,10 +161,6 @@ class Jobs {
   void prepare() {
     for (std::size_t j = 0; j < alone_.size(); ++j) {
       const Scenario& job = alone_[j];
-      if (job.workload != nullptr) {
-        const auto agent = job.workload->make(job, job.run.seed);
-        core::check_member(core::field("jobs[]", j), [&] { check_decided(job, *agent, registries_); });
-      }
       Job& made =
           *jobs_.emplace_back(std::make_unique<Job>(Job{JobObserver(observers_, scenario_, j), {}, {}, {}, {}, {}}));
       made.observer_list.assign(watched_ ? 1 : 0, &made.observer);
@@ -344,6 +340,15 @@ bool are_bounds(const Scenario& scenario, const Registries& registries) {
                          "give all of them the bound, or none");
 }
 
+void check_each_decided(std::span<const Scenario> alone, const Registries& registries) {
+  for (std::size_t j = 0; j < alone.size(); ++j) {
+    const Scenario& job = alone[j];
+    if (job.workload == nullptr) continue;
+    const auto agent = job.workload->make(job, job.run.seed);
+    core::check_member(core::field("jobs[]", j), [&] { check_decided(job, *agent, registries); });
+  }
+}
+
 /// Tells the observers of a run how far it is, and nothing else.
 class ProgressObserver : public Observer {
  public:
@@ -430,7 +435,9 @@ bool run_apart(const Scenario& scenario, std::span<const Scenario> alone, std::s
 void run_jobs(const Scenario& scenario, std::span<Observer* const> observers, const Registries& registries,
               RunResult& result) {
   const std::vector<Scenario> alone = each_alone(scenario);
-  if (are_bounds(scenario, registries)) return run_each_alone(alone, {}, registries, result);
+  const bool bounds = are_bounds(scenario, registries);
+  check_each_decided(alone, registries);
+  if (bounds) return run_each_alone(alone, {}, registries, result);
   if (run_apart(scenario, alone, observers, registries, result)) return;
   Jobs jobs(scenario, alone, observers, registries);
   jobs.prepare();

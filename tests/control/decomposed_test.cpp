@@ -147,5 +147,15 @@ TEST(Solstice, LightsAsMuchAsItCanWhenSwitchingIsDear) {
   EXPECT_EQ(make_controller("solstice")->decide(shown.view).plan(), rail.plan({{0, 2}, {3, 1}}));
 }
 
+// What a port could send during a switch is more than 2^63 bytes.
+TEST(Solstice, ASwitchMayCostMoreThanAnyNumberOfBytes) {
+  RailView rail(4);
+  rail.reconfiguration(std::chrono::seconds(600)).demand({{0, 1}, {0, 2}, {3, 1}});
+  Shown shown(rail);
+  shown.bytes(0, {100, 90, 90});
+  shown.view.port_rate = Bandwidth{1e18};
+  EXPECT_EQ(make_controller("solstice")->decide(shown.view).plan(), rail.plan({{0, 2}, {3, 1}}));
+}
+
 }  // namespace
 }  // namespace photonrail::test

@@ -125,6 +125,17 @@ TEST(MaxWeight, GivesUpALitPairOnlyForOneThatIsHeavierByTheHysteresis) {
   }
 }
 
+// A million times as much: a product that does not fit into 64 bits.
+TEST(MaxWeight, AGreatHysteresisKeepsALitPair) {
+  RailView rail(3);
+  rail.lit({0, 1}).demand({{0, 1}, {0, 2}});
+  Shown shown(rail);
+  shown.bytes(0, {std::int64_t{1} << 50, std::int64_t{1} << 40});
+  ParameterValues parameters;
+  parameters.set("hysteresis", 1e6);
+  EXPECT_TRUE(make_controller("max_weight", parameters)->decide(shown.view).keeps());
+}
+
 TEST(MaxWeight, ALitPairThatNobodyWaitsForGivesWay) {
   RailView rail(3);
   rail.lit({0, 1}).demand({{0, 2}});

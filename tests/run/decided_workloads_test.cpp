@@ -42,6 +42,17 @@ TEST(ServedWorkload, ServesTheQuickstart) {
 }
 
 // The bytes of refits are those of 16 engines of two ranks: each engine rank gets its half of 16.1 GB, over a ring a rail.
+TEST(ServedWorkload, HasNoBoundAmongOtherJobsEither) {
+  Scenario scenario = read_scenario(kQuickstarts / "serving/quickstart.json");
+  scenario.controller = {};
+  scenario.controller.name = "oracle";
+  Scenario shared;
+  shared.cluster = scenario.cluster;
+  shared.jobs = {scenario};
+  EXPECT_THAT([&] { (void)simulate(shared); },
+              ::testing::ThrowsMessage<ConfigError>(::testing::HasSubstr("jobs[0].controller.name: oracle is a bound")));
+}
+
 TEST(RlWorkload, RunsTheQuickstart) {
   const Scenario scenario = read_scenario(kQuickstarts / "rl/quickstart.json");
   const RunResult result = simulate(scenario);

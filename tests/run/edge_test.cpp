@@ -70,6 +70,20 @@ TEST(Edge, ARunThatOutgrowsTheRangeOfTimeIsAnErrorOfItsInput) {
   EXPECT_THROW((void)single.run(), ConfigError);
 }
 
+// Fifteen circuits of 11 days each: their sum does not fit into 64 bits.
+TEST(Edge, AForwardedMessageWhoseLatenciesOutgrowTimeIsAnErrorOfItsInput) {
+  Job job(16);
+  job.optical(us(1), "static");
+  job.scenario.cluster.rail.forwarding = true;
+  job.scenario.cluster.nic.latency = std::chrono::seconds(1'000'000);
+  for (std::uint32_t gpu = 0; gpu < 16; ++gpu) {
+    job.scenario.controller.circuits.push_back({GpuId{gpu}, GpuId{(gpu + 1) % 16}});
+  }
+  job.send(0, 15, 1024);
+  job.receive(0, 15, 1024);
+  EXPECT_THAT([&] { (void)job.run(); }, ::testing::ThrowsMessage<ConfigError>(HasSubstr("times end at 46 days")));
+}
+
 TEST(Edge, MeansOverRanksDoNotOverflow) {
   constexpr Time kLong{3'000'000'000'000'000'000};  // of four ranks the sum would not fit into 64 bits
   execution::TimeAccounting recorder(4);

@@ -3,6 +3,7 @@
 #include "config/scenario_parts.hpp"
 #include "config/sections.hpp"
 #include "json/file_kind.hpp"
+#include "json/in_file.hpp"
 #include "photonrail/config.hpp"
 
 #include <algorithm>
@@ -82,12 +83,8 @@ PriceCatalogue config::read_catalogue_file(JsonReader top, std::string name) {
 namespace {
 
 PriceCatalogue parse_catalogue(std::string_view text, std::string name, const std::string& file) {
-  const config::Json root = config::parse_json(text, file);
-  try {
-    return config::read_catalogue_file(JsonReader(root), std::move(name));
-  } catch (const ConfigError& e) {
-    throw e.inside(file);
-  }
+  return json::in_file(
+      text, file, [&](const config::Json& root) { return config::read_catalogue_file(JsonReader(root), std::move(name)); });
 }
 
 bool is_path(std::string_view word) { return word.ends_with(".json") || word.find('/') != std::string_view::npos; }

@@ -4,8 +4,10 @@
 #include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
 #include "config/sections.hpp"
+#include "core/inside.hpp"
 #include "json/file_kind.hpp"
 #include "json/file_text.hpp"
+#include "json/in_file.hpp"
 #include "photonrail/config.hpp"
 
 #include <array>
@@ -21,8 +23,7 @@ using config::JsonReader;
 constexpr std::string_view kModelSchema = "photonrail.model/1";
 
 ModelPreset parse_model(std::string_view text, std::string key, const std::string& file) {
-  const config::Json root = config::parse_json(text, file);
-  try {
+  return json::in_file(text, file, [&](const config::Json& root) {
     if (config::is_huggingface(root)) {
       ModelPreset preset{std::move(key), "config.json of Hugging Face's transformers",
                          config::read_huggingface(JsonReader(root))};
@@ -30,9 +31,7 @@ ModelPreset parse_model(std::string_view text, std::string key, const std::strin
       return preset;
     }
     return config::read_model_file(JsonReader(root), std::move(key));
-  } catch (const ConfigError& e) {
-    throw e.inside(file);
-  }
+  });
 }
 
 bool is_path(const std::string& word) { return word.ends_with(".json") || word.find('/') != std::string::npos; }
@@ -211,11 +210,7 @@ constexpr Field kFileFields[] = {
 };
 
 ModelSpec model_from_file(const JsonReader& value, const std::filesystem::path& directory) {
-  try {
-    return read_model(read_path(value, directory)).spec;
-  } catch (const ConfigError& e) {
-    throw e.inside(value.pointer());
-  }
+  return core::inside(value.pointer(), [&] { return read_model(read_path(value, directory)).spec; });
 }
 
 ModelSpec named_model(const JsonReader& value, const std::filesystem::path& directory) {

@@ -3,6 +3,7 @@
 #include "config/parameters.hpp"
 #include "config/scenario_parts.hpp"
 #include "config/sections.hpp"
+#include "core/inside.hpp"
 #include "photonrail/simulate.hpp"
 
 #include <memory>
@@ -87,12 +88,10 @@ Workload read_agent(JsonReader section, const ClusterSpec& cluster, const AgentR
   Scenario job;  // an agent of it is made once, so that what cannot be is told of the file
   job.gpu_of_rank.resize(ranks);
   bool known_before = false;
-  try {
+  core::inside(section.pointer(), [&] {
     work.decided = named_workload(factory, file.spec);
     known_before = work.decided->make(job, 1)->known_future().has_value();
-  } catch (const ConfigError& error) {
-    throw error.inside(section.pointer());
-  }
+  });
   if (!known_before) work.work.reset();
   if (known_before && section.has("most_events"))
     section.child("most_events").fail("has no effect: the agent says before the run what it does", "remove it");

@@ -1,5 +1,6 @@
 // InfraGraph's infrastructures as scenarios, and clusters of scenarios as infrastructures.
 #include "config/scenario_parts.hpp"
+#include "core/inside.hpp"
 #include "formats/infragraph/infragraph.hpp"
 #include "formats/input_file.hpp"
 #include "photonrail/config.hpp"
@@ -36,13 +37,11 @@ std::string scenario_from_infragraph(const std::filesystem::path& file) {
   const Json value = formats::infragraph::read_value(file);
   formats::infragraph::ClusterSection section;
   std::string name;
-  try {
+  core::inside(file.string(), [&] {
     const auto document = formats::infragraph::read_document(value);
     name = document.name;
     section = formats::infragraph::cluster_of(document);
-  } catch (const ConfigError& e) {
-    throw e.inside(file.string());
-  }
+  });
   std::string why = "The cluster of " + file.filename().string() + ".";
   for (const std::string& remark : section.remarks) why += " " + remark;
   const Json* const kind = json::find_at(section.cluster, "/rail/kind");

@@ -6,6 +6,7 @@
 #include "formats/synthesis/topology_and_sketch.hpp"
 #include "json/file_kind.hpp"
 #include "json/file_text.hpp"
+#include "json/in_file.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/simulate.hpp"
 #include "run/scenario_check.hpp"
@@ -207,15 +208,12 @@ void describe_source(const Json& root, const std::filesystem::path& directory, s
 
 Scenario parse_scenario(std::string_view json, const std::filesystem::path& directory, std::string_view file,
                         std::span<const Override> overrides, const Registries& known) {
-  Json root = config::parse_json(json, file);
-  try {
+  return json::in_file(json, file, [&](Json& root) {
     config::apply_overrides(root, overrides);
     Scenario scenario = config::read_scenario_json(root, directory, known);
     describe_source(root, directory, file, overrides, scenario);
     return scenario;
-  } catch (const ConfigError& e) {
-    throw e.inside(file);
-  }
+  });
 }
 
 Scenario read_scenario(const std::filesystem::path& file, std::span<const Override> overrides) {
@@ -227,13 +225,10 @@ Scenario read_scenario(const std::filesystem::path& file, std::span<const Overri
 }
 
 TrainingSpec read_training_spec(const std::filesystem::path& file, std::span<const Override> overrides) {
-  Json root = config::parse_json(json::file_text(file), file.string());
-  try {
+  return json::in_file(json::file_text(file), file.string(), [&](Json& root) {
     config::apply_overrides(root, overrides);
     return training_in(root, file.parent_path());
-  } catch (const ConfigError& e) {
-    throw e.inside(file.string());
-  }
+  });
 }
 
 std::string file_words(const std::exception& error) {

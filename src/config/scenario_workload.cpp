@@ -4,6 +4,7 @@
 #include "config/scenario_parts.hpp"
 #include "config/sections.hpp"
 #include "core/counted.hpp"
+#include "core/inside.hpp"
 
 namespace photonrail::config {
 
@@ -62,11 +63,7 @@ TaskGraph read_chakra_workload(const JsonReader& section, const std::filesystem:
   ChakraOptions options;
   const FileContext context(directory);
   fields::read(section, kChakra, &options, &context);
-  try {
-    return read_chakra(options);
-  } catch (const ConfigError& e) {
-    throw e.inside(section.pointer());
-  }
+  return core::inside(section.pointer(), [&] { return read_chakra(options); });
 }
 
 constexpr Field kKinetoFields[] = {
@@ -83,11 +80,7 @@ TaskGraph read_kineto_workload(const JsonReader& section, const std::filesystem:
   KinetoOptions options;
   const FileContext context(directory);
   fields::read(section, kKineto, &options, &context);
-  try {
-    return read_kineto(options);
-  } catch (const ConfigError& e) {
-    throw e.inside(section.pointer());
-  }
+  return core::inside(section.pointer(), [&] { return read_kineto(options); });
 }
 
 constexpr Shape kGraphShape = fields::either(fields::object_shape(kGraphSection), kPathShape);

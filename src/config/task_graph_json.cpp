@@ -4,6 +4,7 @@
 #include "config/sections.hpp"
 #include "formats/input_file.hpp"
 #include "json/file_kind.hpp"
+#include "json/in_file.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 
@@ -312,12 +313,8 @@ TaskGraph config::read_graph(JsonReader top) {
 }
 
 TaskGraph read_task_graph(const std::filesystem::path& file) {
-  const Json root = config::parse_json(formats::read_file(file), file.string());
-  try {
-    return config::read_graph(JsonReader(root));
-  } catch (const ConfigError& e) {
-    throw e.inside(file.string());
-  }
+  return json::in_file(formats::read_file(file), file.string(),
+                       [&](const Json& root) { return config::read_graph(JsonReader(root)); });
 }
 
 }  // namespace photonrail

@@ -1,4 +1,5 @@
 #include "formats/input_file.hpp"
+#include "core/inside.hpp"
 
 #include "photonrail/error.hpp"
 
@@ -75,11 +76,9 @@ std::string gunzip(std::string_view data, std::size_t most) {
 std::string read_file(const std::filesystem::path& file) {
   std::string data = json::file_text(file);
   if (!is_gzip(data)) return data;
-  try {
+  return core::inside(file.string(), [&] {
     return gunzip(data, std::min<std::size_t>(kMaxFileBytes, std::max(kMaxUnpacked, data.size() * kMaxExpansion)));
-  } catch (const ConfigError& e) {
-    throw e.inside(file.string());
-  }
+  });
 }
 
 }  // namespace photonrail::formats

@@ -1,5 +1,6 @@
 // A result.json as a row of the table of points.
 #include "json/file_text.hpp"
+#include "json/in_file.hpp"
 #include "json/json_reader.hpp"
 #include "json/seal.hpp"
 #include "json/text.hpp"
@@ -132,12 +133,8 @@ void add_explanations(const Json& notes, const std::string& about, PageTables& t
 }
 
 std::string read_run_result(const std::filesystem::path& file, PageTables& tables) {
-  const Json root = json::parse_json(json::without_seal(json::file_text(file), file), file.string());
-  try {
-    return add_result(root, file, tables);
-  } catch (const ConfigError& error) {
-    throw error.inside(file.string());
-  }
+  return json::in_file(json::without_seal(json::file_text(file), file), file.string(),
+                       [&](const Json& root) { return add_result(root, file, tables); });
 }
 
 }  // namespace photonrail::report

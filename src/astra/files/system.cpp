@@ -1,6 +1,7 @@
 #include "astra/files/files.hpp"
 #include "core/number_in.hpp"
 #include "formats/input_file.hpp"
+#include "json/in_file.hpp"
 #include "json/json_reader.hpp"
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
@@ -111,27 +112,21 @@ AnalyticalSystem system_of(JsonReader root, std::set<std::string>& read) {
 }  // namespace
 
 AnalyticalSystem read_system(const std::filesystem::path& file, std::vector<std::string>& warnings) {
-  const Json text = json::parse_json(formats::read_file(file), file.string());
-  try {
+  return json::in_file(formats::read_file(file), file.string(), [&](const Json& text) {
     std::set<std::string> read;
     const AnalyticalSystem system = system_of(JsonReader(text), read);
     warn_of_unknown_keys(JsonReader(text), file, read, warnings);
     return system;
-  } catch (const ConfigError& e) {
-    throw e.inside(file.string());
-  }
+  });
 }
 
 void check_remote_memory(const std::filesystem::path& file) {
-  const Json text = json::parse_json(formats::read_file(file), file.string());
-  try {
+  json::in_file(formats::read_file(file), file.string(), [&](const Json& text) {
     JsonReader root(text);
     const JsonReader type = root.child("memory-type");
     if (type.string() != "NO_MEMORY_EXPANSION")
       type.fail("remote memory (\"" + type.string() + "\") is not modelled", "NO_MEMORY_EXPANSION");
-  } catch (const ConfigError& e) {
-    throw e.inside(file.string());
-  }
+  });
 }
 
 }  // namespace photonrail::astra

@@ -1,10 +1,12 @@
 // Chakra traces as tasks: the attributes that ASTRA-sim's workload layer reads.
 #include "astra/files/files.hpp"
 #include "core/counted.hpp"
+#include "core/inside.hpp"
 #include "formats/chakra/dependencies.hpp"
 #include "formats/chakra/files.hpp"
 #include "formats/chakra/trace.hpp"
 #include "formats/input_file.hpp"
+#include "json/in_file.hpp"
 #include "json/json_reader.hpp"
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
@@ -189,16 +191,13 @@ std::vector<std::uint32_t> ranks_in(const JsonReader& list, std::size_t ranks) {
 }  // namespace
 
 void GroupTable::read_file(const std::filesystem::path& file) {
-  const Json root = json::parse_json(formats::read_file(file), file.string());
-  try {
+  json::in_file(formats::read_file(file), file.string(), [&](const Json& root) {
     for (const auto& [name, list] : JsonReader(root).members()) {
       std::vector<std::uint32_t> ranks = ranks_in(list, ranks_);
       if (ranks.empty()) list.fail("a group needs a member");
       define(name, std::move(ranks));
     }
-  } catch (const ConfigError& e) {
-    throw e.inside(file.string());
-  }
+  });
 }
 
 void GroupTable::read_text(const std::string& text, const std::string& where) {
@@ -261,11 +260,8 @@ AnalyticalJob read_astra(const AstraOptions& options) {
   }
   if (!options.remote_memory.empty()) astra::check_remote_memory(options.remote_memory);
   astra::read_workload(options, job);
-  try {
-    job.validate();
-  } catch (const ConfigError& e) {
-    throw e.inside(options.system.string() + " with " + options.network.string() + " and " + options.workload.string());
-  }
+  core::inside(options.system.string() + " with " + options.network.string() + " and " + options.workload.string(),
+               [&] { job.validate(); });
   return job;
 }
 

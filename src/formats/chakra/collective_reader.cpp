@@ -2,6 +2,7 @@
 #include "collective/listed.hpp"
 #include "collective/message_graph.hpp"
 #include "core/counted.hpp"
+#include "core/inside.hpp"
 #include "photonrail/collective/plan_file.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/formats/trace.hpp"
@@ -194,15 +195,13 @@ CollectiveFile read_chakra_collective(const std::filesystem::path& prefix, Colle
   if (!known) throw ConfigError(prefix.string(), std::string(name(op)) + " cannot come from a trace");
   if (size <= Bytes{}) throw ConfigError(prefix.string(), "the size must be positive");
   if (trace.ranks() < 2) throw ConfigError(prefix.string(), "a collective needs two ranks");
-  try {
+  return core::inside(prefix.string(), [&]() -> CollectiveFile {
     ListedPlan plan = Converter(trace, op, size).run();
     std::string summary = std::string(name(op)) + " of " + std::to_string(trace.ranks()) + " members from a trace";
     // One trace may serve several operations.
     std::string called = prefix.string() + " as " + std::string(name(op));
     return {make_listed(std::move(called), std::move(summary), std::move(plan)), op, static_cast<Member>(trace.ranks()), 0};
-  } catch (const ConfigError& e) {
-    throw e.inside(prefix.string());
-  }
+  });
 }
 
 }  // namespace photonrail

@@ -1,4 +1,5 @@
 #include "formats/chakra/files.hpp"
+#include "core/inside.hpp"
 
 #include "core/number_in.hpp"
 #include "formats/input_file.hpp"
@@ -87,11 +88,7 @@ namespace {
 template <class Parse>
 Trace read_with(const fs::path& file, const Parse& parse) {
   const std::string data = read_file(file);
-  try {
-    return parse(data);
-  } catch (const ConfigError& e) {
-    throw e.inside(file.string());
-  }
+  return core::inside(file.string(), [&] { return parse(data); });
 }
 
 }  // namespace

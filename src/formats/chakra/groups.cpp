@@ -1,4 +1,6 @@
 #include "formats/chakra/groups.hpp"
+#include "core/inside.hpp"
+#include "json/in_file.hpp"
 
 #include "core/counted.hpp"
 #include "formats/input_file.hpp"
@@ -60,11 +62,7 @@ Groups::Groups(const ChakraOptions& options, const std::vector<std::filesystem::
     : ranks_(traces.size()), builder_(builder), dimensions_(options.dimensions) {
   if (!options.comm_groups.empty()) read_file_groups(options.comm_groups);
   for (std::size_t r = 0; r < traces.size(); ++r) {
-    try {
-      read_text_groups(traces[r].texts);
-    } catch (const ConfigError& e) {
-      throw e.inside(files[r].string());
-    }
+    core::inside(files[r].string(), [&] { read_text_groups(traces[r].texts); });
   }
   const auto zero = groups_.find(kDefaultGroup);
   if (zero != groups_.end() && zero->second.members.size() == ranks_ && !groups_.contains(world_)) world_ = kDefaultGroup;
@@ -81,31 +79,25 @@ void Groups::define(const JsonReader& place, const std::string& name, std::vecto
 }
 
 void Groups::read_file_groups(const std::filesystem::path& file) {
-  const Json root = parse_json(read_file(file), file.string());
-  try {
+  json::in_file(read_file(file), file.string(), [&](const Json& root) {
     for (const auto& [name, list] : JsonReader(root).members()) {
       std::vector<RankId> members = read_members(list, ranks_);
       if (members.empty()) list.fail("a group needs a member");
       define(list, name, std::move(members), true);
     }
-  } catch (const ConfigError& e) {
-    throw e.inside(file.string());
-  }
+  });
 }
 
 void Groups::read_text_groups(const std::vector<GroupText>& texts) {
   for (const GroupText& text : texts) {
-    const Json root = parse_json(text.json, text.where);
-    try {
+    json::in_file(text.json, text.where, [&](const Json& root) {
       for (JsonReader entry : JsonReader(root).elements()) {
         const JsonReader list = entry.child("ranks");
         std::vector<RankId> members = read_members(list, ranks_);
         if (members.empty()) members = all_ranks(ranks_);  // how PyTorch writes its default group
         define(list, entry.child("pg_name").string(), std::move(members), false);
       }
-    } catch (const ConfigError& e) {
-      throw e.inside(text.where);
-    }
+    });
   }
 }
 

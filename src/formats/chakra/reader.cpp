@@ -1,5 +1,6 @@
 // A Chakra trace as a task graph: what every kind of node means.
 #include "core/counted.hpp"
+#include "core/inside.hpp"
 #include "formats/chakra/dependencies.hpp"
 #include "formats/chakra/files.hpp"
 #include "formats/chakra/groups.hpp"
@@ -326,11 +327,7 @@ TaskGraph read_chakra(const ChakraOptions& options) {
     traces[r] = {};  // a large job may have gigabytes of them
   }
   doubts.tell(builder);
-  try {
-    return std::move(builder).build();
-  } catch (const ConfigError& e) {
-    throw e.inside(options.prefix.string());
-  }
+  return core::inside(options.prefix.string(), [&] { return std::move(builder).build(); });
 }
 
 }  // namespace photonrail

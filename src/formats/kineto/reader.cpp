@@ -1,5 +1,6 @@
 // Kineto traces, one a rank, as a task graph.
 #include "core/counted.hpp"
+#include "core/inside.hpp"
 #include "formats/input_file.hpp"
 #include "formats/kineto/calls.hpp"
 #include "formats/kineto/files.hpp"
@@ -241,17 +242,9 @@ TaskGraph read_kineto(const KinetoOptions& options) {
   TaskGraphBuilder builder(traces.size());
   Groups groups(traces, builder);
   for (std::size_t r = 0; r < traces.size(); ++r) {
-    try {
-      RankWriter(RankId{r}, traces[r], traces.size(), groups, builder).write();
-    } catch (const ConfigError& e) {
-      throw e.inside(files[r].string());
-    }
+    core::inside(files[r].string(), [&] { RankWriter(RankId{r}, traces[r], traces.size(), groups, builder).write(); });
   }
-  try {
-    return std::move(builder).build();
-  } catch (const ConfigError& e) {
-    throw e.inside(options.files.string());
-  }
+  return core::inside(options.files.string(), [&] { return std::move(builder).build(); });
 }
 
 }  // namespace photonrail

@@ -1,6 +1,7 @@
 // MSCCL XML into the program that it stands for.
 #include "formats/msccl/xml_reader.hpp"
 #include "core/counted.hpp"
+#include "core/inside.hpp"
 #include "core/number_in.hpp"
 #include "formats/input_file.hpp"
 #include "formats/msccl/import.hpp"
@@ -217,16 +218,14 @@ class Parser {
 formats::msccl::Program formats::msccl::parse_program(std::string_view xml) { return Parser(xml).parse(); }
 
 CollectiveFile parse_msccl(std::string_view xml, std::string_view name) {
-  try {
+  return core::inside(name, [&]() -> CollectiveFile {
     const Program program = formats::msccl::parse_program(xml);
     const auto gpus = static_cast<Member>(program.gpus.size());
     ListedPlan plan = formats::msccl::import(program);
     std::string summary = program.name + ": " + std::string(photonrail::name(program.op)) + " of " +
                           core::counted(gpus, "member") + " in " + core::counted(program.chunks, "chunk");
     return {make_listed(std::string(name), std::move(summary), std::move(plan)), program.op, gpus, program.root};
-  } catch (const ConfigError& e) {
-    throw e.inside(name);
-  }
+  });
 }
 
 CollectiveFile read_msccl(const std::filesystem::path& file) {

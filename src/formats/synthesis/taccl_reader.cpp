@@ -4,6 +4,7 @@
 #include "formats/input_file.hpp"
 #include "formats/msccl/export.hpp"
 #include "formats/msccl/import.hpp"
+#include "json/in_file.hpp"
 #include "json/json_reader.hpp"
 #include "json/text.hpp"
 #include "photonrail/collective/plan_file.hpp"
@@ -162,8 +163,7 @@ class Reader {
 }  // namespace
 
 CollectiveFile read_taccl(const std::filesystem::path& file) {
-  const Json root = json::parse_json(formats::read_file(file), file.string());
-  try {
+  return json::in_file(formats::read_file(file), file.string(), [&](const Json& root) {
     ListedPlan plan = Reader(root).read();
     const CollectiveCall call{.op = plan.op, .members = plan.members, .size = Bytes{plan.chunk_count}, .root = plan.root};
     std::string summary = "TACCL: " + std::string(name(plan.op)) + " of " + core::counted(plan.members, "member") + " in " +
@@ -172,9 +172,7 @@ CollectiveFile read_taccl(const std::filesystem::path& file) {
     static_cast<void>(
         formats::msccl::import(formats::msccl::to_program(call, *read.algorithm->expand(call))));  // proves it
     return read;
-  } catch (const ConfigError& e) {
-    throw e.inside(file.string());
-  }
+  });
 }
 
 }  // namespace photonrail

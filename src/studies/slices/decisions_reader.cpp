@@ -1,6 +1,7 @@
 // Questions to allocators, with what is expected of the answers.
 #include "core/counted.hpp"
 #include "json/file_text.hpp"
+#include "json/in_file.hpp"
 #include "studies/slices/reader.hpp"
 
 #include <algorithm>
@@ -186,13 +187,10 @@ std::vector<DecisionCase> read_decisions(const JsonReader& value, const StudyCon
   }
   std::filesystem::path file;
   fields::read(value, kDecisionFileSection, &file, &context);
-  const Json root = json::parse_json(json::file_text(file), file.string());
-  try {
+  json::in_file(json::file_text(file), file.string(), [&](const Json& root) {
     JsonReader top(root);
     read_all(top.child("cases"));
-  } catch (const ConfigError& e) {
-    throw e.inside(file.string());
-  }
+  });
   return cases;
 }
 

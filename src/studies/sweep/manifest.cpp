@@ -1,4 +1,5 @@
 #include "studies/sweep/manifest.hpp"
+#include "json/in_file.hpp"
 
 #include "config/json_reader.hpp"
 #include "formats/input_file.hpp"
@@ -53,8 +54,7 @@ std::optional<Manifest> read_manifest(const std::filesystem::path& directory) {
   const auto file = directory / kManifest;
   std::error_code ignored;
   if (!exists(file, ignored)) return std::nullopt;
-  const config::Json root = config::parse_json(json::without_seal(formats::read_file(file), file), file.string());
-  try {
+  return json::in_file(json::without_seal(formats::read_file(file), file), file.string(), [&](const Json& root) {
     config::JsonReader top(root);
     const auto schema = top.child("schema");
     if (schema.string() != kManifestSchema)
@@ -76,9 +76,7 @@ std::optional<Manifest> read_manifest(const std::filesystem::path& directory) {
     }
     top.finish();
     return manifest;
-  } catch (const ConfigError& error) {
-    throw error.inside(file.string());
-  }
+  });
 }
 
 void claim(const std::filesystem::path& directory, const Manifest& manifest) {

@@ -1,4 +1,5 @@
 #include "studies/sweep/slurm.hpp"
+#include "json/in_file.hpp"
 
 #include "config/json_reader.hpp"
 #include "formats/input_file.hpp"
@@ -160,8 +161,7 @@ std::vector<std::string> slurm_state(const std::filesystem::path& directory) {
 }
 
 SlurmProfile read_slurm_profile(const std::filesystem::path& file) {
-  const config::Json root = config::parse_json(formats::read_file(file), file.string());
-  try {
+  return json::in_file(formats::read_file(file), file.string(), [&](const Json& root) {
     config::JsonReader top(root);
     const auto schema = top.child("schema", "\"" + std::string(kTaskSchema) + "\"");
     if (schema.string() != kTaskSchema) schema.fail("unknown schema", "this reader knows " + std::string(kTaskSchema));
@@ -176,9 +176,7 @@ SlurmProfile read_slurm_profile(const std::filesystem::path& file) {
     }
     top.finish();
     return profile;
-  } catch (const ConfigError& error) {
-    throw error.inside(file.string());
-  }
+  });
 }
 
 SlurmJob submit_to_slurm(const Sweep& sweep, const SweepOptions& options, const SlurmProfile& profile,

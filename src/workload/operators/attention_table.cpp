@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -92,21 +93,16 @@ AttentionTable::AttentionTable(const Measured<Attention>& rows, const Measured<A
                                const OperatorRoofline& device)
     : smallest_(smallest_of(rows)) {
   using Key = std::tuple<std::int64_t, std::int64_t, bool>;
-  std::vector<std::pair<Key, GridPoint>> points;
+  std::map<Key, std::vector<GridPoint>> points;
   for (const auto& [op, microseconds] : rows) {
     const bool grouped = op.kv_heads != op.heads;
     const GridPoint point{{op.queries, op.batch, op.heads, grouped ? op.kv_heads : 1},
                           log_ratio(op, microseconds, device, smallest_)};
-    points.emplace_back(Key{op.head_dim, op.window, grouped}, point);
+    points[Key{op.head_dim, op.window, grouped}].push_back(point);
   }
-  std::stable_sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<GridPoint> of_part;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    of_part.push_back(points[i].second);
-    if (i + 1 < points.size() && points[i + 1].first == points[i].first) continue;
-    const auto& [head_dim, window, grouped] = points[i].first;
+  for (const auto& [key, of_part] : points) {
+    const auto& [head_dim, window, grouped] = key;
     parts_.push_back({head_dim, window, grouped, RatioGrid(of_part)});
-    of_part.clear();
   }
   TrainingRatios ratios;  // time() has none before
   for (const auto& [op, microseconds] : training) {

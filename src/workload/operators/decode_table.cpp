@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -24,20 +25,13 @@ DecodeTable::DecodeTable(const Measured<DecodeAttention>& rows, const OperatorRo
     : smallest_(rows.front().second * 1e6) {
   for (const auto& row : rows) smallest_ = std::min(smallest_, row.second * 1e6);
   using Key = std::pair<std::int64_t, bool>;
-  std::vector<std::pair<Key, GridPoint>> points;
+  std::map<Key, std::vector<GridPoint>> points;
   for (const auto& [op, microseconds] : rows) {
     const double base = roofline_parts(op, device).longest() + smallest_;
-    points.push_back(
-        {{op.head_dim, is_grouped(op)}, {place_of(op), static_cast<float>(std::log(microseconds * 1e6 / base))}});
+    points[{op.head_dim, is_grouped(op)}].push_back(
+        {place_of(op), static_cast<float>(std::log(microseconds * 1e6 / base))});
   }
-  std::stable_sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<GridPoint> of_part;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    of_part.push_back(points[i].second);
-    if (i + 1 < points.size() && points[i + 1].first == points[i].first) continue;
-    parts_.push_back({points[i].first.first, points[i].first.second, RatioGrid(of_part)});
-    of_part.clear();
-  }
+  for (const auto& [key, of_part] : points) parts_.push_back({key.first, key.second, RatioGrid(of_part)});
 }
 
 DecodeTable::Answer DecodeTable::time(const DecodeAttention& op, const OperatorRoofline& on) const {

@@ -1,5 +1,6 @@
 // Files of recorded faults.
 #include "studies/goodput/section/faults.hpp"
+#include "json/in_file.hpp"
 
 #include "formats/csv.hpp"
 #include "formats/input_file.hpp"
@@ -53,12 +54,7 @@ std::vector<TraceFault> from_json(const Json& root) {
 std::vector<TraceFault> read_faults(const std::filesystem::path& file) {
   std::vector<TraceFault> faults;
   if (file.extension() == ".json") {
-    const Json root = json::parse_json(formats::read_file(file), file.string());
-    try {
-      faults = from_json(root);
-    } catch (const ConfigError& e) {
-      throw e.inside(file.string());
-    }
+    json::in_file(formats::read_file(file), file.string(), [&](const Json& root) { faults = from_json(root); });
   } else {
     faults = from_csv(file);
   }

@@ -1,5 +1,6 @@
 // The "reliability" section: the job over months.
 #include "studies/goodput/section/section.hpp"
+#include "core/inside.hpp"
 
 #include "fields/places.hpp"
 #include "formats/path.hpp"
@@ -96,11 +97,7 @@ void store_trace(const Reading& at) {
   TraceEntry entry;
   fields::read(at.value, kTrace, &entry, at.context);
   const std::filesystem::path path = formats::read_path(*entry.file, folder_of(at));
-  try {
-    entry.trace.faults = read_faults(path);
-  } catch (const ConfigError& e) {
-    throw e.inside(entry.file->pointer());
-  }
+  core::inside(entry.file->pointer(), [&] { entry.trace.faults = read_faults(path); });
   std::erase_if(entry.trace.faults, [&](const TraceFault& fault) { return entry.without.contains(fault.cause); });
   into<GoodputSpec>(at).trace = std::move(entry.trace);
 }

@@ -13,24 +13,16 @@ namespace {
 py::dict allocate(const std::filesystem::path& path, const std::optional<std::string>& text,
                   const std::filesystem::path& directory, const std::vector<std::pair<std::string, std::string>>& overrides,
                   const Registries& known) {
-  std::string json;
-  std::vector<std::pair<std::string, std::string>> streams;  // a name, and the jobs as CSV
+  AllocationTexts result;
   {
     const Unlocked unlock;
     std::vector<Override> set;
     for (const auto& [pointer, value] : overrides) set.push_back({pointer, value});
-    const slices::AllocationStudy study =
-        text ? slices::parse_study(*text, directory, path.string(), set) : slices::read_study(path, set);
-    const slices::AllocationOutcome outcome = run_allocation(study, known);
-    json = allocation_json(study, outcome);
-    for (const slices::StreamOutcome& stream : outcome.streams) {
-      streams.emplace_back(stream.policy + " " + stream.order,
-                           stream.order.empty() ? std::string{} : allocation_jobs_csv(study, stream));
-    }
+    result = text ? run_allocation(*text, directory, path.string(), set, known) : run_allocation(path, set, known);
   }
   py::dict d;
-  d["json"] = json;
-  d["jobs"] = streams;
+  d["json"] = result.json;
+  d["jobs"] = result.jobs;
   return d;
 }
 

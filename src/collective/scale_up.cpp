@@ -1,4 +1,4 @@
-#include "photonrail/collective/scale_up.hpp"
+#include "collective/scale_up.hpp"
 
 #include "photonrail/error.hpp"
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <cstddef>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -243,4 +243,4 @@ Duration token_exchange_time(TokenExchange exchange, std::uint32_t ep, std::uint
   return round_up_picoseconds(cost.launch_us * 1e6 + static_cast<double>(tokens) * std::max(each, 0.0) * 1e3);
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

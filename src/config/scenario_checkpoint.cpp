@@ -1,7 +1,7 @@
 // The "workload/checkpoint" section: what the ranks save in a step, and where it goes.
 #include "config/scenario_parts.hpp"
 #include "config/sections.hpp"
-#include "photonrail/workload/checkpoint.hpp"
+#include "workload/checkpoint.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +14,10 @@ using fields::Field;
 using fields::Reading;
 using fields::Shape;
 using fields::Word;
+using workload::CheckpointedGraph;
+using workload::CheckpointTarget;
+using workload::CheckpointTraffic;
+using workload::with_checkpoint;
 
 /// The values that lines of the table take from the job.
 struct JobContext : fields::Context {

@@ -2,7 +2,7 @@
 #include "config/scenario_operators.hpp"
 #include "config/sections.hpp"
 
-#include "photonrail/formats/operators.hpp"
+#include "formats/operators/operators.hpp"
 #include "photonrail/workload/training_operators.hpp"
 
 #include <algorithm>
@@ -79,8 +79,8 @@ constexpr Section kBorrowed{kBorrowedFields};
 
 /// A GPU without tables of its own: the share of the roofline that another one's table has, under its own data sheet.
 OperatorTimes borrowed(const JsonReader& device, const std::string& from, const std::filesystem::path& folder) {
-  const auto tables = in_section(device, {}, [&] { return operator_tables(from, folder); });
-  OperatorRoofline own = operator_device(*tables);
+  const auto tables = in_section(device, {}, [&] { return formats::operators::operator_tables(from, folder); });
+  OperatorRoofline own = formats::operators::operator_device(*tables);
   fields::read(device, kBorrowed, &own);
   return OperatorTimes(own, tables, true);
 }
@@ -97,7 +97,7 @@ OperatorTimes read_times(JsonReader& section, const char* tables_key, const Time
   if (const auto v = section.optional(tables_key)) key = v->string();
   if (const auto v = section.optional("borrowed_by")) return borrowed(*v, key, source.folder);
   if (!source.tables) return roofline_of(gpu);
-  return in_section(section, {}, [&] { return operator_times(key, source.folder); });
+  return in_section(section, {}, [&] { return formats::operators::operator_times(key, source.folder); });
 }
 
 /// The values that lines of the table take from the caller.
@@ -282,8 +282,9 @@ Operators operators_of(const GpuSpec& gpu, JsonReader section, const TimesSource
     context.source = source;
     fields::read(*own, kUnlikeGpu, how.get(), &context);
   } else {
-    how->times =
-        source.tables ? in_section(section, {}, [&] { return operator_times(gpu.name, source.folder); }) : roofline_of(gpu);
+    how->times = source.tables
+                     ? in_section(section, {}, [&] { return formats::operators::operator_times(gpu.name, source.folder); })
+                     : roofline_of(gpu);
   }
   return how;
 }

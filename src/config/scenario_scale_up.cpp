@@ -1,7 +1,7 @@
 // The "scale_up" section of "cluster": a crossbar, or the links of a torus or a ring.
+#include "collective/scale_up.hpp"
 #include "config/scenario_parts.hpp"
 #include "config/sections.hpp"
-#include "photonrail/collective/scale_up.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -148,20 +148,20 @@ constexpr Field kLinkFaultFields[] = {
 constexpr Alias kFaultAliases[] = {{"position", "switch"}};
 constexpr Section kLinkFault{kLinkFaultFields, nullptr, kFaultAliases};
 
-ScaleUpLine line_of(const ProtocolCost& cost) {
+ScaleUpLine line_of(const collective::ProtocolCost& cost) {
   return {from_seconds(cost.step_us * 1e-6), Bandwidth::from_gb_per_s(1e3 / cost.us_per_megabyte)};
 }
 
 // What large messages of a measured fabric reach: the rate and the step of the protocol that moves whole chunks.
 ScaleUpSpec measured_scale_up(std::string_view name) {
-  const ScaleUpLine simple = line_of(scale_up_fabric(name).simple);
+  const ScaleUpLine simple = line_of(collective::scale_up_fabric(name).simple);
   return {simple.rate, simple.step};
 }
 
 // The protocols of its rings, and the launch of the one for small messages.
 void add_measured_lines(std::string_view name, ScaleUpSpec& spec) {
-  const ScaleUpFabric& fabric = scale_up_fabric(name);
-  for (const ProtocolCost* cost : {&fabric.ll, &fabric.ll128, &fabric.simple}) {
+  const collective::ScaleUpFabric& fabric = collective::scale_up_fabric(name);
+  for (const collective::ProtocolCost* cost : {&fabric.ll, &fabric.ll128, &fabric.simple}) {
     if (!cost->exists()) continue;
     spec.lines.push_back(line_of(*cost));
     spec.lines.back().rate = std::min(spec.lines.back().rate, spec.per_gpu);
@@ -270,7 +270,7 @@ constexpr Section kScaleUpSection{kScaleUpFields, check_scale_up, kScaleUpAliase
 
 std::vector<std::string> scale_up_words(const Registries& /*known*/) {
   std::vector<std::string> words;
-  for (const ScaleUpFabric& fabric : scale_up_fabrics()) words.emplace_back(fabric.name);
+  for (const collective::ScaleUpFabric& fabric : collective::scale_up_fabrics()) words.emplace_back(fabric.name);
   return words;
 }
 

@@ -1,7 +1,7 @@
 #include "config/serving_times.hpp"
 
+#include "formats/operators/operators.hpp"
 #include "formats/serving/kernel_files.hpp"
-#include "photonrail/formats/operators.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -92,7 +92,7 @@ void set_reduce(const ClusterSpec& cluster, std::uint32_t tp, KernelModel& model
 }
 
 OperatorTimes operator_times_of(const JsonReader* section, const TimesFile& file, const GpuSpec& gpu) {
-  if (file.tables) return in_section(*section, {}, [&] { return operator_times(gpu.name, {}); });
+  if (file.tables) return in_section(*section, {}, [&] { return formats::operators::operator_times(gpu.name, {}); });
   OperatorRoofline roofline;
   roofline.bf16_tflops = roofline.fp8_tflops = roofline.fp4_tflops = gpu.peak_tflops;
   roofline.memory_gb_per_s = gpu.memory_gb_per_s;

@@ -1,4 +1,4 @@
-#include "photonrail/study/ccl_bench.hpp"
+#include "report/ccl_bench.hpp"
 
 #include "json/json.hpp"
 #include "photonrail/error.hpp"
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::report {
 
 namespace {
 
@@ -254,4 +254,4 @@ std::string to_json(const CclBenchMetrics& m) {
   return all.dump(2) + "\n";
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::report

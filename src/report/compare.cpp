@@ -1,5 +1,5 @@
 // Results and the tables of sweeps, value by value.
-#include "photonrail/study/compare.hpp"
+#include "report/compare.hpp"
 #include "core/number_in.hpp"
 
 #include "core/counted.hpp"
@@ -19,7 +19,7 @@
 #include <set>
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::report {
 
 namespace {
 
@@ -42,7 +42,7 @@ constexpr std::array<std::string_view, 15> kNotJudged{
 // `key`: of a result, or a column, "engine.events", whose first part is the key that it is of.
 bool is_judged(std::string_view key) { return !among(kNotJudged, key.substr(0, key.find('.'))); }
 
-std::string text_of(const Json& value) { return value.is_string() ? value.string() : value.dump(); }
+std::string compared_text(const Json& value) { return value.is_string() ? value.string() : value.dump(); }
 
 class Walk {
  public:
@@ -98,7 +98,7 @@ class Walk {
   static std::string brief(const Json& value) {
     if (value.is_object()) return "an object";
     if (value.is_array()) return core::counted(value.size(), "value");
-    return text_of(value);
+    return compared_text(value);
   }
 
   DifferenceList& into_;
@@ -255,4 +255,4 @@ Comparison compare_paths(const fs::path& a, const fs::path& b) {
   return list.take();
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::report

@@ -9,9 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
-
-namespace report {
+namespace photonrail::report {
 
 namespace {
 
@@ -55,14 +53,7 @@ Comparison DifferenceList::take() {
   return std::move(comparison_);
 }
 
-}  // namespace report
-
 namespace {
-
-using report::fit;
-using report::number;
-using report::pad_left;
-using report::pad_right;
 
 bool is_beyond(const Difference& d, double tolerance) { return d.judged && std::abs(d.relative) > tolerance; }
 
@@ -76,7 +67,7 @@ std::string change_of(const Difference& d) {
 template <typename Text>
 std::size_t widest(const std::vector<Difference>& differences, Text text) {
   std::size_t width = 1;
-  for (const Difference& d : differences) width = std::max(width, report::columns(text(d)));
+  for (const Difference& d : differences) width = std::max(width, columns(text(d)));
   return width;
 }
 
@@ -92,7 +83,7 @@ std::string to_table(const Comparison& comparison, double tolerance) {
   const std::size_t value = std::max(widest(all, [](const Difference& d) { return fit(d.before, kMaxValue); }),
                                      widest(all, [](const Difference& d) { return fit(d.after, kMaxValue); }));
   const std::size_t change = std::max(std::size_t{6}, widest(all, change_of));
-  const std::size_t room = report::kTerminalColumns - (2 + 3 * 2 + 2 * value + change);
+  const std::size_t room = kTerminalColumns - (2 + 3 * 2 + 2 * value + change);
   const std::size_t place = std::min(room, widest(all, [](const Difference& d) { return d.place; }));
   std::string text;
   if (!all.empty()) {
@@ -113,4 +104,4 @@ std::string to_table(const Comparison& comparison, double tolerance) {
          " % (!); ~: not judged; (1 of 2): the worst of those at a place\n";
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::report

@@ -1,7 +1,7 @@
 // Collects what differs, place by place.
 #pragma once
 
-#include "photonrail/study/compare.hpp"
+#include "report/compare.hpp"
 
 #include <map>
 #include <string>

@@ -101,21 +101,21 @@ std::string parts_text(const RunResult& result) {
   return text;
 }
 
-std::string_view key_of(Measure::Kind kind) {
+std::string_view key_of(run::Measure::Kind kind) {
   constexpr std::string_view kKeys[] = {"step_s", "ttft_s", "rate_per_s"};
   return kKeys[static_cast<std::size_t>(kind)];
 }
 
-std::string worth_text(std::span<const Worth> worth, const Measure& base) {
+std::string worth_text(std::span<const run::Worth> worth, const run::Measure& base) {
   constexpr const char* kHeads[][2] = {{"step", "shorter by"}, {"mean TTFT", "shorter by"}, {"greatest rate", "more by"}};
   const auto& heads = kHeads[static_cast<std::size_t>(base.kind)];
-  const auto value = [](const Measure& of) {
-    return of.kind == Measure::Kind::kRate ? number("%.4g/s", of.value) : to_text(from_seconds(of.value));
+  const auto value = [](const run::Measure& of) {
+    return of.kind == run::Measure::Kind::kRate ? number("%.4g/s", of.value) : to_text(from_seconds(of.value));
   };
   std::string text =
       pad_right("each changed alone, run again", 48) + pad_left(heads[0], 14) + pad_left(heads[1], 14) + "\n";
   text += pad_right("  as it is", 48) + pad_left(value(base), 14) + "\n";
-  for (const Worth& of : worth) {
+  for (const run::Worth& of : worth) {
     const std::string what = "  " + std::string(of.resource->name) + ", " + std::string(of.resource->change);
     text += pad_right(fit(what, 47), 48);
     text += of.error.empty() ? pad_left(value(of.measure), 14) + pad_left(number("%.2f %%", 100.0 * of.gain), 14)
@@ -134,9 +134,9 @@ std::string notes_text(std::span<const Note> notes, const std::string& about, in
   return text;
 }
 
-json::Json worth_json(std::span<const Worth> worth) {
+json::Json worth_json(std::span<const run::Worth> worth) {
   json::Json list = json::Json::array();
-  for (const Worth& of : worth) {
+  for (const run::Worth& of : worth) {
     json::Json& entry = list.push_back(json::Json{{"resource", std::string(of.resource->name)},
                                                   {"key", std::string(of.resource->key)},
                                                   {"change", std::string(of.resource->change)}});

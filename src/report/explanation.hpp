@@ -3,7 +3,7 @@
 
 #include "json/json.hpp"
 #include "photonrail/result.hpp"
-#include "photonrail/study/worth.hpp"
+#include "run/worth.hpp"
 
 #include <span>
 #include <string>
@@ -18,15 +18,15 @@ namespace photonrail::report {
 /// A line for each part of the critical path, its busiest capacity, and a line for each cause of waits; "" without a path.
 [[nodiscard]] std::string path_text(const RunResult& result, int width);
 /// A line a resource. `base`: of the scenario as it is. REQUIRES: `worth` is not empty.
-[[nodiscard]] std::string worth_text(std::span<const Worth> worth, const Measure& base);
+[[nodiscard]] std::string worth_text(std::span<const run::Worth> worth, const run::Measure& base);
 /// A paragraph a note, with its key. `about`: before each; empty: nothing.
 [[nodiscard]] std::string notes_text(std::span<const Note> notes, const std::string& about, int width);
 /// Prints what the measure of a run without a critical path is made of: the mean time to the first token, or a step of
 /// reinforcement learning; "" of others.
 [[nodiscard]] std::string parts_text(const RunResult& result);
 /// "step_s", "ttft_s", "rate_per_s".
-[[nodiscard]] std::string_view key_of(Measure::Kind kind);
+[[nodiscard]] std::string_view key_of(run::Measure::Kind kind);
 /// A list of { resource, key, change, step_s or another measure, gain } or { ..., error }.
-[[nodiscard]] json::Json worth_json(std::span<const Worth> worth);
+[[nodiscard]] json::Json worth_json(std::span<const run::Worth> worth);
 
 }  // namespace photonrail::report

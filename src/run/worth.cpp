@@ -1,4 +1,4 @@
-#include "photonrail/study/worth.hpp"
+#include "run/worth.hpp"
 
 #include "photonrail/error.hpp"
 #include "run/profiling_runs.hpp"
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace photonrail {
+namespace photonrail::run {
 
 namespace {
 
@@ -171,4 +171,4 @@ std::vector<Worth> worth_of(const Scenario& scenario, const RunResult& base, con
   return list;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::run

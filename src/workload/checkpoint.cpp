@@ -1,5 +1,5 @@
 // The tasks of a checkpoint, added to the programs of a step.
-#include "photonrail/workload/checkpoint.hpp"
+#include "workload/checkpoint.hpp"
 
 #include "core/counted.hpp"
 #include "core/field.hpp"
@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -278,4 +278,4 @@ CheckpointedGraph with_checkpoint(const TaskGraph& graph, std::span<const GpuId>
   return result;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

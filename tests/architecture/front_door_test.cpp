@@ -18,6 +18,9 @@ namespace {
 constexpr std::size_t kMaxHeaders = 24;
 constexpr std::size_t kMaxTypes = 90;
 constexpr std::size_t kMaxHeadersOfTheTestKit = 9;
+// All that is installed; What only the command and the studies use stays in src/.
+constexpr std::size_t kMaxHeadersInAll = 78;
+constexpr std::size_t kMaxTypesInAll = 400;
 
 constexpr std::string_view kFolder = "include/photonrail/";
 
@@ -55,6 +58,22 @@ TEST(FrontDoor, HasFewHeadersAndTypes) {
   EXPECT_GE(door.types.size(), 50u) << "the checker finds hardly any type";
   EXPECT_LE(door.headers.size(), kMaxHeaders) << lines(door.headers);
   EXPECT_LE(door.types.size(), kMaxTypes) << lines(door.types);
+}
+
+TEST(FrontDoor, LeadsToAContractThatIsNoCopyOfTheLibrary) {
+  std::size_t headers = 0;
+  std::vector<std::string> types;
+  for (const auto& file : sources_below(PHOTONRAIL_SOURCE_DIR, "include")) {
+    ++headers;
+    for (const char* space :
+         {"photonrail", "photonrail::slices", "photonrail::goodput", "photonrail::pip", "photonrail::testing"}) {
+      for (const auto& name : types_in_namespace(file.text, space)) types.push_back(file.path + ": " + name);
+    }
+  }
+  std::cout << "include/photonrail in all: " << headers << " headers, " << types.size() << " types\n";
+  EXPECT_GE(types.size(), 200u) << "the checker finds hardly any type";
+  EXPECT_LE(headers, kMaxHeadersInAll);
+  EXPECT_LE(types.size(), kMaxTypesInAll);
 }
 
 TEST(FrontDoor, OfTheTestKitIsSmall) {

@@ -52,35 +52,29 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
   // clang-format off
   static const std::map<std::string, std::string, std::less<>> table{
       {"error.hpp", "core"}, {"ids.hpp", "core"}, {"units.hpp", "core"}, {"version.hpp", "core"},
-      {"core/circuit.hpp", "core"}, {"core/random.hpp", "core"},
-      {"core/durations.hpp", "core"}, {"core/work.hpp", "core"}, {"cluster/scale_up.hpp", "core"}, {"cluster/topology.hpp", "topology"}, {"pip/pip_switch.hpp", "pip"},
-      {"cluster/device.hpp", "device"}, {"collective.hpp", "collective"}, {"collective/choice.hpp", "collective"},
-      {"collective/cost.hpp", "collective"}, {"collective/scale_up.hpp", "collective"}, {"collective/send_plan.hpp", "collective"},
-      {"collective/synthesis.hpp", "collective"}, {"collective/traffic_matrix.hpp", "collective"},
+      {"core/circuit.hpp", "core"}, {"core/random.hpp", "core"}, {"core/durations.hpp", "core"},
+      {"core/work.hpp", "core"}, {"cluster/scale_up.hpp", "core"}, {"cluster/topology.hpp", "topology"},
+      {"pip/pip_switch.hpp", "pip"}, {"cluster/device.hpp", "device"}, {"collective.hpp", "collective"},
+      {"collective/choice.hpp", "collective"}, {"collective/cost.hpp", "collective"},
+      {"collective/send_plan.hpp", "collective"}, {"collective/traffic_matrix.hpp", "collective"},
       {"task_graph.hpp", "workload"}, {"training.hpp", "workload"}, {"workload/model.hpp", "workload"},
-      {"workload/moe.hpp", "workload"}, {"workload/pipeline.hpp", "workload"},
-      {"workload/checkpoint.hpp", "workload"}, {"workload/agent.hpp", "workload"}, {"workload/agents.hpp", "workload"},
-      {"workload/operators.hpp", "workload"}, {"workload/training_operators.hpp", "workload"},
-      {"workload/registry.hpp", "run"}, {"workload/serving.hpp", "serving"}, {"workload/scheduling.hpp", "serving"}, {"workload/rl.hpp", "rl"},
+      {"workload/moe.hpp", "workload"}, {"workload/pipeline.hpp", "workload"}, {"workload/agent.hpp", "workload"},
+      {"workload/agents.hpp", "workload"}, {"workload/operators.hpp", "workload"},
+      {"workload/training_operators.hpp", "workload"}, {"workload/registry.hpp", "run"},
+      {"workload/serving.hpp", "serving"}, {"workload/scheduling.hpp", "serving"}, {"workload/rl.hpp", "rl"},
       {"controller.hpp", "control"}, {"fabric_view.hpp", "control"}, {"control/control_plane.hpp", "control"},
       {"control/decision.hpp", "control"}, {"control/needs.hpp", "control"}, {"control/parameter.hpp", "control"},
-      {"control/waiting.hpp", "control"},
-      {"cluster.hpp", "fabric"}, {"study/cost.hpp", "cost"},
+      {"control/waiting.hpp", "control"}, {"cluster.hpp", "fabric"}, {"study/cost.hpp", "cost"},
       {"observer.hpp", "execution"}, {"accounting.hpp", "execution"}, {"execution.hpp", "execution"},
       {"result.hpp", "run"}, {"scenario.hpp", "run"}, {"simulate.hpp", "run"}, {"plugin.hpp", "run"},
-      {"study/calibrate.hpp", "run"}, {"study/rows.hpp", "studies/rows"},
-      {"study/goodput/history.hpp", "studies/goodput/process"},
-      {"study/goodput/policy.hpp", "studies/goodput/process"},
-      {"study/goodput/spec.hpp", "studies/goodput/process"},
-      {"study/goodput/step_times.hpp", "studies/goodput/process"},
+      {"study/calibrate.hpp", "run"}, {"study/goodput/history.hpp", "studies/goodput/process"},
+      {"study/goodput/policy.hpp", "studies/goodput/process"}, {"study/goodput/spec.hpp", "studies/goodput/process"},
       {"config.hpp", "config"}, {"study/slices/allocator.hpp", "studies/slices/pods"},
-      {"study/slices/availability.hpp", "studies/slices/pods"}, {"study/slices/pod.hpp", "studies/slices/pods"},
-      {"study/slices/scheduling.hpp", "studies/slices/pods"}, {"study/slices/slices.hpp", "studies/slices/pods"},
-      {"study/slices/step_circuits.hpp", "studies/slices/pods"},
-      {"collective/plan_file.hpp", "formats"},
-      {"formats/astra.hpp", "astra"}, {"formats/operators.hpp", "formats"}, {"formats/trace.hpp", "formats"}, {"report.hpp", "report"},
-      {"study/ccl_bench.hpp", "report"}, {"study/compare.hpp", "report"}, {"study/schema.hpp", "schema"}, {"study/slices.hpp", "studies/slices"},
-      {"study/goodput.hpp", "studies/goodput"}, {"study/sweep.hpp", "studies/sweep"}, {"study/plan.hpp", "studies/plan"}, {"study/worth.hpp", "run"}, {"study/explanation.hpp", "run"}, {"study/work.hpp", "studies"}, {"command.hpp", "tools"},
+      {"study/slices/pod.hpp", "studies/slices/pods"}, {"study/slices/slices.hpp", "studies/slices/pods"},
+      {"collective/plan_file.hpp", "formats"}, {"formats/astra.hpp", "astra"}, {"formats/trace.hpp", "formats"},
+      {"report.hpp", "report"}, {"study/slices.hpp", "studies/slices"}, {"study/goodput.hpp", "studies/goodput"},
+      {"study/sweep.hpp", "studies/sweep"}, {"study/plan.hpp", "studies/plan"}, {"study/explanation.hpp", "run"},
+      {"study/work.hpp", "studies"}, {"command.hpp", "tools"},
   };
   // clang-format on
   return table;
@@ -88,14 +82,17 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
 
 /// Private headers that the command includes besides public ones: what only the command uses is not installed.
 inline bool is_for_the_command(std::string_view header) {
+  // clang-format off
   static constexpr std::string_view kHeaders[] = {
-      "report/chart.hpp",          "report/cost_report.hpp",        "report/page.hpp",
-      "report/operators_text.hpp", "studies/sweep/plugin_list.hpp", "json/file_text.hpp",
-      "report/explanation.hpp",    "report/run_json.hpp",           "json/json.hpp",
-      "formats/chakra/files.hpp",  "formats/kineto/files.hpp",      "core/counted.hpp",
-      "report/serving_report.hpp", "report/rl_report.hpp",          "run/rate_search.hpp",
-      "run/served_workload.hpp",   "report/replace_file.hpp",       "core/guarded.hpp",
-      "studies/sweep/slurm.hpp",   "config/huggingface.hpp",        "core/number_in.hpp"};
+      "collective/scale_up.hpp", "collective/synthesis/synthesis.hpp", "config/huggingface.hpp", "core/counted.hpp",
+      "core/guarded.hpp", "core/number_in.hpp", "formats/chakra/files.hpp", "formats/kineto/files.hpp",
+      "formats/operators/operators.hpp", "formats/synthesis/topology_and_sketch.hpp", "json/file_text.hpp",
+      "json/json.hpp", "report/ccl_bench.hpp", "report/chart.hpp", "report/compare.hpp", "report/cost_report.hpp",
+      "report/explanation.hpp", "report/operators_text.hpp", "report/page.hpp", "report/replace_file.hpp",
+      "report/rl_report.hpp", "report/run_json.hpp", "report/serving_report.hpp", "run/rate_search.hpp",
+      "run/served_workload.hpp", "run/worth.hpp", "schema/schema.hpp", "studies/sweep/plugin_list.hpp",
+      "studies/sweep/slurm.hpp", "studies/work.hpp"};
+  // clang-format on
   return std::find(std::begin(kHeaders), std::end(kHeaders), header) != std::end(kHeaders);
 }
 

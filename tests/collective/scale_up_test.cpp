@@ -1,4 +1,4 @@
-#include "photonrail/collective/scale_up.hpp"
+#include "collective/scale_up.hpp"
 
 #include "photonrail/error.hpp"
 #include "support/shared_data.hpp"
@@ -18,6 +18,11 @@
 namespace photonrail::test {
 namespace {
 
+using collective::scale_up_fabric;
+using collective::ScaleUpFabric;
+using collective::ScaleUpProtocol;
+using collective::token_exchange_time;
+using collective::TokenExchange;
 ScaleUpFabric simple_fabric() {
   ScaleUpFabric fabric;
   fabric.name = "x";

@@ -1,7 +1,7 @@
 // What README and docs/ show is run as printed: commands in a folder that has what a checkout has (configs/, traces/) and
 // what docs/examples has; JSON is read, C++ is that of a file which is compiled.
 #include "command/command.hpp"
-#include "photonrail/study/schema.hpp"
+#include "schema/schema.hpp"
 #include "support/json_schema.hpp"
 #include "support/page_blocks.hpp"
 #include "support/shared_data.hpp"

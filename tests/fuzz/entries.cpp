@@ -1,11 +1,12 @@
 #include "fuzz/entry.hpp"
 
+#include "formats/operators/operators.hpp"
+#include "formats/synthesis/topology_and_sketch.hpp"
 #include "json/text.hpp"
 #include "photonrail/collective.hpp"
 #include "photonrail/collective/plan_file.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/formats/operators.hpp"
 #include "photonrail/study/sweep.hpp"
 #include "support/source_dir.hpp"
 
@@ -228,15 +229,16 @@ PriceCatalogue read_catalogue(const fs::path& file) { return price_catalogue(fil
 void read_operator_table(std::string_view data, const fs::path& folder) {
   const auto [device, table] = split(data);
   write(folder / "table.csv", table);
-  const ImportedOperatorTable imported = import_operator_table(folder / "table.csv");
+  const formats::operators::ImportedOperatorTable imported =
+      formats::operators::import_operator_table(folder / "table.csv");
   fs::create_directories(folder / "x1");
   write(folder / "x1/device.csv", device);
   fs::create_directories((folder / imported.name).parent_path());
   write(folder / imported.name, imported.text);
-  const OperatorTimes times = operator_times("x1", folder);
+  const OperatorTimes times = formats::operators::operator_times("x1", folder);
   static_cast<void>(times.time(MatrixProduct{OperatorPrecision::kBf16, 3000, 1000, 7}));
   static_cast<void>(times.time(GroupedProduct{OperatorPrecision::kBf16, 100, 64, 32, 4, 2, 8}));
-  static_cast<void>(operator_table_errors("x1", false, folder));
+  static_cast<void>(formats::operators::operator_table_errors("x1", false, folder));
 }
 std::vector<std::string> operator_table_seeds(const fs::path&) {
   const std::string device =
@@ -272,8 +274,8 @@ const std::vector<Entry>& entries() {
       {"kineto", read_kineto_files, kineto_seeds},
       {"msccl", read_msccl_text, msccl_seeds},
       {"taccl", read_file_as<read_taccl>, taccl_seeds},
-      {"topology", read_file_as<read_synthesis_topology>, topology_seeds},
-      {"sketch", read_file_as<read_synthesis_sketch>, sketch_seeds},
+      {"topology", read_file_as<formats::synthesis::read_synthesis_topology>, topology_seeds},
+      {"sketch", read_file_as<formats::synthesis::read_synthesis_sketch>, sketch_seeds},
       {"card", read_file_as<scenario_from_card>, card_seeds},
       {"model", read_file_as<read_model>, model_seeds},
       {"catalogue", read_file_as<read_catalogue>, catalogue_seeds},

@@ -7,8 +7,8 @@
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/goodput.hpp"
 #include "photonrail/study/plan.hpp"
-#include "photonrail/study/slices.hpp"
 #include "studies/goodput/section/faults.hpp"
+#include "studies/slices/study.hpp"
 #include "support/source_dir.hpp"
 
 #include <stdexcept>

@@ -5,8 +5,8 @@
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/study/compare.hpp"
 #include "photonrail/study/sweep.hpp"
+#include "report/compare.hpp"
 #include "report/page.hpp"
 
 #include <map>
@@ -89,7 +89,8 @@ void read_result(std::string_view data, const fs::path& folder) {
   const fs::path out = folder / "result";
   fs::create_directories(out);
   write(out / "result.json", data);
-  all_of({show, [](const fs::path& f) { static_cast<void>(compare_paths(f / "result.json", f / "result.json")); }}, out);
+  all_of({show, [](const fs::path& f) { static_cast<void>(report::compare_paths(f / "result.json", f / "result.json")); }},
+         out);
 }
 std::vector<std::string> result_seeds(const fs::path&) { return {to_json(run(nullptr))}; }
 
@@ -111,8 +112,8 @@ std::vector<std::string> trace_seeds(const fs::path& folder) {
 void read_table(std::string_view data, const fs::path& folder) {
   write(folder / "a.csv", data);
   write(folder / "b.csv", known_sweep(folder).table);
-  static_cast<void>(compare_paths(folder / "a.csv", folder / "b.csv"));
-  static_cast<void>(compare_paths(folder / "b.csv", folder / "a.csv"));
+  static_cast<void>(report::compare_paths(folder / "a.csv", folder / "b.csv"));
+  static_cast<void>(report::compare_paths(folder / "b.csv", folder / "a.csv"));
 }
 std::vector<std::string> table_seeds(const fs::path& folder) { return {known_sweep(folder).table}; }
 

@@ -5,7 +5,7 @@
 #include "photonrail/config.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/goodput.hpp"
-#include "photonrail/study/slices.hpp"
+#include "studies/slices/study.hpp"
 
 #include <algorithm>
 

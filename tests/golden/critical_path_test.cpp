@@ -3,9 +3,9 @@
 #include "execution/run_history.hpp"
 #include "golden/golden.hpp"
 #include "photonrail/config.hpp"
-#include "photonrail/study/worth.hpp"
 #include "photonrail/workload/training_operators.hpp"
 #include "run/path_walk.hpp"
+#include "run/worth.hpp"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -315,7 +315,7 @@ TEST(CriticalPath, OfNamedKernelsIsTheirClasses) {
 TEST(WorthOf, APortBoundJobIsThatOfItsPorts) {
   const Scenario scenario = scenario_of(electrical_job(4));
   const RunResult base = simulate(scenario);
-  const std::vector<Worth> worth = worth_of(scenario, base, Registries{});
+  const std::vector<run::Worth> worth = run::worth_of(scenario, base, Registries{});
   ASSERT_FALSE(worth.empty());
   EXPECT_EQ(worth[0].resource->name, "NIC ports");
   EXPECT_NEAR(worth[0].gain, 1.0 - 1.0 / 1.1, 1e-6);
@@ -327,9 +327,9 @@ TEST(WorthOf, AResourceIsTheRunWithItsKeyChanged) {
   const RunResult base = simulate(scenario);
   const double port = scenario.cluster.nic.per_port.bytes_per_second / 1e9;
   const RunResult faster = run("quickstart.json", {"/cluster/nic/port_gb_per_s=" + std::to_string(port * 11 / 10)});
-  const std::vector<Worth> worth = worth_of(scenario, base, Registries{});
+  const std::vector<run::Worth> worth = run::worth_of(scenario, base, Registries{});
   const auto ports =
-      std::find_if(worth.begin(), worth.end(), [](const Worth& of) { return of.resource->name == "NIC ports"; });
+      std::find_if(worth.begin(), worth.end(), [](const run::Worth& of) { return of.resource->name == "NIC ports"; });
   ASSERT_NE(ports, worth.end());
   EXPECT_EQ(ports->measure.value, to_seconds(faster.step_time()));
 }
@@ -344,7 +344,7 @@ TEST(WorthOf, AComputeBoundJobIsThatOfItsComputations) {
                         {"parallelism", json::object()}}}};
   const Scenario scenario = scenario_of(text);
   const RunResult base = simulate(scenario);
-  const std::vector<Worth> worth = worth_of(scenario, base, Registries{});
+  const std::vector<run::Worth> worth = run::worth_of(scenario, base, Registries{});
   ASSERT_FALSE(worth.empty());
   EXPECT_EQ(worth[0].resource->name, "computation");
   EXPECT_NEAR(worth[0].gain, 1.0 - 1.0 / 1.1, 1e-6);

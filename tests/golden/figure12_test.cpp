@@ -2,7 +2,7 @@
 // data of tests/validation, from which docs/validation is made; here what they call ours is run again.
 #include "golden/golden.hpp"
 #include "photonrail/formats/astra.hpp"
-#include "photonrail/study/rows.hpp"
+#include "studies/rows/measured_rows.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -97,7 +97,7 @@ TEST(Figure12, TheElectricalStepIsThatOfAQueueOfChunks) {
 
 // One number is fitted, the efficiency, to the electrical step.
 TEST(Testbed, MeasuredStepsAreMetAtEveryDelay) {
-  const MeasuredRows rows = read_measured_rows(configs() / "rows" / "opus-testbed.json");
+  const rows::MeasuredRows rows = rows::read_measured_rows(configs() / "rows" / "opus-testbed.json");
   const auto outcomes = run_rows(rows, Registries{});
   ASSERT_EQ(outcomes.size(), 21U);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {

@@ -1,8 +1,8 @@
 // Scenarios that once went wrong, small: kept beside the traces, in a folder "repros". Each does what its "why" asks for.
 #include "golden/golden.hpp"
-#include "photonrail/study/rows.hpp"
 #include "photonrail/study/sweep.hpp"
 #include "photonrail/study/work.hpp"
+#include "studies/rows/measured_rows.hpp"
 #include "support/processor_time.hpp"
 #include "support/sanitizers.hpp"
 
@@ -123,7 +123,7 @@ TEST_P(Repros, ThatDiedAreRefusedOrDone) {
   EXPECT_THROW(run("training-predictions-segfault"), ConfigError);
   EXPECT_GT(time("server-fault-accuracy-segfault"), Duration{0});
   EXPECT_GT(time("ring-bypass-fault-internal"), Duration{0});
-  EXPECT_THROW(static_cast<void>(read_measured_rows(folder_ / "rows-fit-internal.json")), ConfigError);
+  EXPECT_THROW(static_cast<void>(rows::read_measured_rows(folder_ / "rows-fit-internal.json")), ConfigError);
   try {
     static_cast<void>(run("static-split-barrier"));
     ADD_FAILURE() << "a barrier has no bytes, by which the policy gives ports";

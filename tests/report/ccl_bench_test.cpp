@@ -1,4 +1,4 @@
-#include "photonrail/study/ccl_bench.hpp"
+#include "report/ccl_bench.hpp"
 
 #include "photonrail/error.hpp"
 #include "photonrail/scenario.hpp"
@@ -12,6 +12,9 @@
 namespace photonrail::test {
 namespace {
 
+using report::CclBenchMetrics;
+using report::CclBenchObserver;
+using report::scale_up_bw_utility;
 using State = OperationEvent::State;
 
 /// A run told event by event.

@@ -1,4 +1,4 @@
-#include "photonrail/study/compare.hpp"
+#include "report/compare.hpp"
 #include "photonrail/report.hpp"
 #include "support/errors.hpp"
 
@@ -11,6 +11,10 @@
 namespace photonrail::test {
 namespace {
 
+using report::compare_paths;
+using report::compare_results;
+using report::Comparison;
+using report::Difference;
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;

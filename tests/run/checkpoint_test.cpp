@@ -1,5 +1,5 @@
 // Checkpoints in the step: closed forms for each place and mode, on both kinds of rails, folded, and with failures.
-#include "photonrail/workload/checkpoint.hpp"
+#include "workload/checkpoint.hpp"
 
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
@@ -17,6 +17,10 @@ namespace photonrail::test {
 namespace {
 
 using ::testing::HasSubstr;
+using workload::CheckpointedGraph;
+using workload::CheckpointTarget;
+using workload::CheckpointTraffic;
+using workload::with_checkpoint;
 using enum CheckpointTarget;
 
 /// `ranks` ranks that compute 10 ms each: a step of 10 ms that all end together.

@@ -1,6 +1,6 @@
 // Several jobs on one cluster.
 #include "photonrail/error.hpp"
-#include "photonrail/study/ccl_bench.hpp"
+#include "report/ccl_bench.hpp"
 #include "run/job.hpp"
 
 #include <gmock/gmock.h>
@@ -345,7 +345,7 @@ TEST(Jobs, MayBeMeasuredByCclBenchsMetrics) {
   pair.scenario.run.iterations = 3;
   cluster.add(pair, "pair", {0, 1}).add_message("later", {2, 3}, kMegabyte);
   cluster.all.jobs[1].start = Time{us(50)};
-  CclBenchObserver metrics;
+  report::CclBenchObserver metrics;
   Observer* const observers[] = {&metrics};
   const RunResult result = cluster.run(observers);
   EXPECT_EQ(result.makespan, us(70));

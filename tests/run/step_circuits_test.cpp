@@ -1,6 +1,6 @@
 // Circuits for each step of an all-to-all on the switch of a rack: the controller harvest in a simulation against the
 // published model, cheapest_shifts(), which tests/studies/slices holds against all published costs.
-#include "photonrail/study/slices/step_circuits.hpp"
+#include "studies/slices/pods/step_circuits.hpp"
 #include "run/job.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // The schemas that are made from the tables of fields: every file of configs/ passes, and what a reader refuses for its
 // shape a schema refuses.
-#include "photonrail/study/schema.hpp"
+#include "schema/schema.hpp"
 
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"

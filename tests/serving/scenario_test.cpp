@@ -3,10 +3,10 @@
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/study/worth.hpp"
 #include "photonrail/workload/scheduling.hpp"
 #include "run/expected_time.hpp"
 #include "run/rate_search.hpp"
+#include "run/worth.hpp"
 #include "support/folder.hpp"
 
 #include <gmock/gmock.h>
@@ -104,7 +104,7 @@ TEST(ServingScenario, FindsTheGreatestRate) {
   EXPECT_LE(search->trials.size(), 13U);  // 30, 60 .. 480, and seven halvings
   EXPECT_EQ(result.serving->slo->share, search->greatest->share);
   EXPECT_THAT(to_json(result), HasSubstr("\"rate_search\""));
-  EXPECT_EQ(measure_of(result).kind, Measure::Kind::kRate);
+  EXPECT_EQ(run::measure_of(result).kind, run::Measure::Kind::kRate);
 }
 
 TEST(ServingScenario, ARateThatNothingKeepsIsSaid) {
@@ -119,10 +119,10 @@ TEST(ServingScenario, ARateThatNothingKeepsIsSaid) {
 
 TEST(ServingScenario, WhatIsWorthMoreIsMeasuredByTheFirstToken) {
   const RunResult result = simulate(parse_scenario(scenario_with(kRequests + ", " + kLaw), "."));
-  EXPECT_EQ(measure_of(result).kind, Measure::Kind::kTtft);
-  EXPECT_EQ(measure_of(result).value, to_seconds(result.serving->ttft.mean));
-  EXPECT_NEAR((Measure{Measure::Kind::kTtft, 0.9}).gain_over({Measure::Kind::kTtft, 1.0}), 0.1, 1e-12);
-  EXPECT_NEAR((Measure{Measure::Kind::kRate, 1.1}).gain_over({Measure::Kind::kRate, 1.0}), 0.1, 1e-12);
+  EXPECT_EQ(run::measure_of(result).kind, run::Measure::Kind::kTtft);
+  EXPECT_EQ(run::measure_of(result).value, to_seconds(result.serving->ttft.mean));
+  EXPECT_NEAR((run::Measure{run::Measure::Kind::kTtft, 0.9}).gain_over({run::Measure::Kind::kTtft, 1.0}), 0.1, 1e-12);
+  EXPECT_NEAR((run::Measure{run::Measure::Kind::kRate, 1.1}).gain_over({run::Measure::Kind::kRate, 1.0}), 0.1, 1e-12);
 }
 
 // Server 0 has two of six engines; it fails at 100 ms, and for good. GPU 2 is another's, for 50 ms.

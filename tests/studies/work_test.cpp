@@ -5,7 +5,7 @@
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/study/goodput.hpp"
-#include "photonrail/study/slices.hpp"
+#include "studies/slices/study.hpp"
 #include "studies/sweep/sweep_support.hpp"
 #include "support/processor_time.hpp"
 #include "support/sanitizers.hpp"

@@ -5,7 +5,7 @@
 #include "json/json_reader.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/study/schema.hpp"
+#include "schema/schema.hpp"
 #include "studies/slices/reader.hpp"
 #include "worlds/family.hpp"
 #include "worlds/inputs.hpp"

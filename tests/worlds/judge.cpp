@@ -4,9 +4,9 @@
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/study/ccl_bench.hpp"
 #include "photonrail/testing/agent_kit.hpp"
 #include "photonrail/testing/tiny_job.hpp"
+#include "report/ccl_bench.hpp"
 #include "worlds/laws.hpp"
 #include "worlds/twins.hpp"
 
@@ -124,7 +124,7 @@ void forget_clock(RunResult& result) {
 void simulate_into(const Json& scenario, Watched watched, Outcome& outcome) {
   const Scenario read = read_for_run(scenario);
   Watcher watcher(outcome.instants);
-  CclBenchObserver kernels;  // reads the scenario at the beginning and at the end
+  report::CclBenchObserver kernels;  // reads the scenario at the beginning and at the end
   std::vector<Observer*> observers;
   if (watched == Watched::kYes) observers = {&watcher};
   const bool repeats = watched == Watched::kYes && !is_decided(scenario);  // it measures a step that repeats

@@ -1,7 +1,7 @@
 // Laws of slices: an accelerator is in one slice at a time and in none while its server is away, every job ends or is
 // skipped, and times and shares add up.
 #include "photonrail/simulate.hpp"
-#include "photonrail/study/slices.hpp"
+#include "studies/slices/study.hpp"
 #include "worlds/family.hpp"
 #include "worlds/inputs.hpp"
 

@@ -2,6 +2,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/goodput.hpp"
+#include "studies/goodput/process/history.hpp"
 #include "studies/goodput/report.hpp"
 #include "worlds/family.hpp"
 #include "worlds/inputs.hpp"

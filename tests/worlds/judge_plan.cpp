@@ -3,6 +3,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/plan.hpp"
+#include "studies/plan/explain.hpp"
 #include "studies/plan/report.hpp"
 #include "worlds/family.hpp"
 #include "worlds/inputs.hpp"
@@ -141,7 +142,7 @@ void judge_ways(const photonrail::Plan& plan, const PlanResult& expected, Verdic
 void judge_answer(const photonrail::Plan& plan, const PlanResult& result, Verdict& verdict) {
   PlanOptions options;
   options.limit_s = 1.0;
-  const PlanExplanation explanation = explain_plan(plan, result, options);
+  const plan::PlanExplanation explanation = plan::explain_plan(plan, result, options);
   if (has_no_number(plan::plan_json(plan, result, explanation))) verdict.detail = "the result has a number that is none";
   if (!result.best.empty()) {
     const PlannedRun& best = result.best.front();

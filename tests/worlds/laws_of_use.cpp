@@ -3,7 +3,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/goodput.hpp"
-#include "photonrail/study/goodput/step_times.hpp"
+#include "studies/goodput/process/step_times.hpp"
 #include "worlds/laws.hpp"
 #include "worlds/twins.hpp"
 

@@ -3,6 +3,7 @@
 #include "columns.hpp"
 #include "commands.hpp"
 #include "core/counted.hpp"
+#include "formats/synthesis/topology_and_sketch.hpp"
 #include "photonrail/collective/plan_file.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
@@ -81,12 +82,13 @@ void collective_export(const CollectiveOptions& options, const CollectiveRegistr
 }
 
 void collective_synthesize(const CollectiveOptions& options) {
-  const SynthesisTopology topology = read_synthesis_topology(options.file);
-  SynthesisOptions wanted{.op = op_named(options.op), .size = Bytes{options.bytes}, .chunks = options.chunks};
+  const synthesis::SynthesisTopology topology = formats::synthesis::read_synthesis_topology(options.file);
+  synthesis::SynthesisOptions wanted{.op = op_named(options.op), .size = Bytes{options.bytes}, .chunks = options.chunks};
   wanted.seed = options.seed;
   wanted.tries = options.tries;
-  const SynthesisSketch sketch = options.sketch.empty() ? SynthesisSketch{} : read_synthesis_sketch(options.sketch);
-  const SynthesizedCollective made =
+  const synthesis::SynthesisSketch sketch =
+      options.sketch.empty() ? synthesis::SynthesisSketch{} : formats::synthesis::read_synthesis_sketch(options.sketch);
+  const synthesis::SynthesizedCollective made =
       about(options.sketch.empty() ? options.file : options.sketch, [&] { return synthesize(topology, wanted, sketch); });
   const std::string called = "synthesized_" + options.op;
   const CollectiveCall call{.op = wanted.op, .members = topology.nodes, .size = wanted.size};

@@ -1,4 +1,4 @@
-#include "photonrail/study/compare.hpp"
+#include "report/compare.hpp"
 #include "columns.hpp"
 #include "commands.hpp"
 
@@ -7,7 +7,7 @@
 namespace photonrail::command {
 
 void compare(const CompareOptions& options) {
-  const Comparison comparison = compare_paths(options.a, options.b);
+  const report::Comparison comparison = report::compare_paths(options.a, options.b);
   std::cout << hung_lines(to_table(comparison, options.tolerance));
   if (!comparison.beyond(options.tolerance)) return;
   std::cout.flush();

@@ -1,8 +1,8 @@
 // Completion scripts and manual pages, made from the tables that the command line is parsed with.
 #include "commands.hpp"
 #include "help_commands.hpp"
-#include "photonrail/study/schema.hpp"
 #include "photonrail/version.hpp"
+#include "schema/schema.hpp"
 
 #include <CLI/CLI.hpp>
 

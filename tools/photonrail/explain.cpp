@@ -4,12 +4,12 @@
 #include "photonrail/report.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/work.hpp"
-#include "photonrail/study/worth.hpp"
 #include "read.hpp"
 #include "report/explanation.hpp"
 #include "report/rl_report.hpp"
 #include "report/run_json.hpp"
 #include "report/serving_report.hpp"
+#include "run/worth.hpp"
 #include "work_limit.hpp"
 
 #include <algorithm>
@@ -22,13 +22,13 @@ namespace {
 // The scenario runs once for its path and once for each resource.
 WorkEstimate work_of_all(const Scenario& scenario, const Registries& known) {
   WorkEstimate sum;
-  for (std::size_t i = 0; i <= resources().size(); ++i) sum.add(work_of(scenario, known));
+  for (std::size_t i = 0; i <= run::resources().size(); ++i) sum.add(work_of(scenario, known));
   return sum;
 }
 
-void add_rails_note(const std::vector<Worth>& worth, RunResult& result) {
+void add_rails_note(const std::vector<run::Worth>& worth, RunResult& result) {
   if (result.serving) return;  // the note is of step times
-  const auto electrical = std::find_if(worth.begin(), worth.end(), [](const Worth& of) {
+  const auto electrical = std::find_if(worth.begin(), worth.end(), [](const run::Worth& of) {
     return of.resource->name == "electrical rails" && of.error.empty() && of.gain < 0.0;
   });
   if (electrical == worth.end()) return;
@@ -49,10 +49,10 @@ void explain(const ExplainScenarioOptions& options, const Registries& known) {
   admit(about(options.scenario, [&] { return work_of_all(scenario, known); }), options.scenario.string(),
         options.work_limit_s, options.json ? Announce::kQuiet : Announce::kAloud);
   RunResult result = about(options.scenario, [&] { return simulate(scenario, {}, known); });
-  const std::vector<Worth> worth = about(options.scenario, [&] { return worth_of(scenario, result, known); });
+  const std::vector<run::Worth> worth = about(options.scenario, [&] { return run::worth_of(scenario, result, known); });
   add_rails_note(worth, result);
   if (options.json) {
-    const Measure measure = measure_of(result);
+    const run::Measure measure = run::measure_of(result);
     json::Json json{{"name", result.name},
                     {std::string(report::key_of(measure.kind)), measure.value},
                     {"makespan_s", to_seconds(result.makespan)}};
@@ -68,7 +68,7 @@ void explain(const ExplainScenarioOptions& options, const Registries& known) {
   warn(result.name, result.warnings);
   const int width = output_width();
   std::cout << report::path_text(result, width) << report::parts_text(result);
-  if (!worth.empty()) std::cout << '\n' << report::worth_text(worth, measure_of(result));
+  if (!worth.empty()) std::cout << '\n' << report::worth_text(worth, run::measure_of(result));
   if (!result.notes.empty()) std::cout << '\n' << report::notes_text(result.notes, "", width);
 }
 

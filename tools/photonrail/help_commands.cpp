@@ -3,7 +3,7 @@
 #include "commands.hpp"
 #include "json/file_text.hpp"
 #include "photonrail/report.hpp"
-#include "photonrail/study/schema.hpp"
+#include "schema/schema.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,11 +1,11 @@
 #include "operators.hpp"
 
+#include "collective/scale_up.hpp"
 #include "columns.hpp"
 #include "core/counted.hpp"
+#include "formats/operators/operators.hpp"
 #include "options.hpp"
-#include "photonrail/collective/scale_up.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/formats/operators.hpp"
 #include "photonrail/report.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace photonrail::command {
 namespace {
 
 std::vector<std::string> chosen(const OperatorsOptions& options) {
-  return options.gpus.empty() ? operator_gpus(options.folder) : options.gpus;
+  return options.gpus.empty() ? formats::operators::operator_gpus(options.folder) : options.gpus;
 }
 
 std::string one_decimal(double value) { return fmt::format("{:.1f}", value); }
@@ -27,7 +27,8 @@ std::string one_decimal(double value) { return fmt::format("{:.1f}", value); }
 void operators_info(const OperatorsOptions& options) {
   std::vector<std::vector<std::string>> rows{{"gpu", "kind", "precision", "rows", "file; source"}};
   for (const std::string& gpu : chosen(options)) {
-    for (const OperatorTableInfo& table : operator_table_info(gpu, options.folder)) {
+    for (const formats::operators::OperatorTableInfo& table :
+         formats::operators::operator_table_info(gpu, options.folder)) {
       rows.push_back({gpu, table.kind, table.precision, std::to_string(table.rows),
                       table.file + "; " + table.source + (table.licence.empty() ? "" : " (" + table.licence + ")")});
     }
@@ -39,7 +40,8 @@ void operators_check(const OperatorsOptions& options) {
   std::vector<std::vector<std::string>> rows{
       {"gpu", "kind", "precision", "left out", "points", "median %", "p95 %", "bias %"}};
   for (const std::string& gpu : chosen(options)) {
-    for (const OperatorTableError& error : operator_table_errors(gpu, options.large, options.folder)) {
+    for (const formats::operators::OperatorTableError& error :
+         formats::operators::operator_table_errors(gpu, options.large, options.folder)) {
       rows.push_back({gpu, error.kind, error.precision, error.left_out, std::to_string(error.points),
                       one_decimal(100.0 * error.median), one_decimal(100.0 * error.p95), one_decimal(100.0 * error.bias)});
     }
@@ -48,7 +50,7 @@ void operators_check(const OperatorsOptions& options) {
 }
 
 void operators_import(const OperatorsOptions& options) {
-  const ImportedOperatorTable table = import_operator_table(options.file);
+  const formats::operators::ImportedOperatorTable table = formats::operators::import_operator_table(options.file);
   const std::filesystem::path file = options.out / table.name;
   std::error_code error;  // write_file() says what is wrong
   std::filesystem::create_directories(file.parent_path(), error);
@@ -58,18 +60,18 @@ void operators_import(const OperatorsOptions& options) {
 
 // All protocols of the fabric, the chosen one marked.
 void operators_exchange(const OperatorsOptions& options) {
-  const ScaleUpFabric& fabric = scale_up_fabric(options.fabric);
+  const collective::ScaleUpFabric& fabric = collective::scale_up_fabric(options.fabric);
   const auto named = collective_op_from(options.op);
   if (!named)
     throw ConfigError("OP", "\"" + options.op + "\" is no collective",
                       "known: all_reduce, all_gather, reduce_scatter, all_to_all");
   const CollectiveOp op = *named;
   const Bytes bytes{options.bytes};
-  const ScaleUpTime best = scale_up_time(fabric, op, options.ranks, bytes);
+  const collective::ScaleUpTime best = scale_up_time(fabric, op, options.ranks, bytes);
   std::vector<std::vector<std::string>> rows{{"protocol", "us", ""}};
-  for (int p = 0; p <= static_cast<int>(ScaleUpProtocol::kPairwiseSimple); ++p) {
-    const auto protocol = static_cast<ScaleUpProtocol>(p);
-    if (!scale_up_serves(fabric, op, protocol)) continue;
+  for (int p = 0; p <= static_cast<int>(collective::ScaleUpProtocol::kPairwiseSimple); ++p) {
+    const auto protocol = static_cast<collective::ScaleUpProtocol>(p);
+    if (!collective::scale_up_serves(fabric, op, protocol)) continue;
     const Duration time = scale_up_time(fabric, op, options.ranks, bytes, protocol);
     rows.push_back(
         {std::string(to_string(protocol)), one_decimal(1e6 * to_seconds(time)),
@@ -97,7 +99,7 @@ void add_operators(CLI::App& app, OperatorsOptions& options) {
   add_out_folder(*read, options.out, "The folder")->required();
   CLI::App* exchange = command->add_subcommand("exchange", "A collective inside a server, by protocol, as it was measured");
   std::vector<std::string> fabrics;
-  for (const ScaleUpFabric& fabric : scale_up_fabrics()) fabrics.push_back(fabric.name);
+  for (const collective::ScaleUpFabric& fabric : collective::scale_up_fabrics()) fabrics.push_back(fabric.name);
   exchange->add_option("FABRIC", options.fabric, "A server's scale-up fabric")->required()->check(CLI::IsMember(fabrics));
   exchange->add_option("OP", options.op, "all_reduce, all_gather, reduce_scatter, all_to_all")->required();
   exchange->add_option("--ranks", options.ranks, "Members")->check(CLI::Range(2U, 1'000'000U))->capture_default_str();

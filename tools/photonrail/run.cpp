@@ -6,11 +6,11 @@
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/study/ccl_bench.hpp"
 #include "photonrail/study/work.hpp"
 #include "photonrail/workload/agent.hpp"
 #include "progress.hpp"
 #include "read.hpp"
+#include "report/ccl_bench.hpp"
 #include "report/explanation.hpp"
 #include "report/operators_text.hpp"
 #include "report/serving_report.hpp"
@@ -174,7 +174,7 @@ Scenario with_path(const Scenario& scenario, const Registries& known) {
 RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, const std::filesystem::path& folder,
                   const RunOptions& options, const Registries& known, std::vector<std::filesystem::path>& written) {
   TraceWriter trace(timeline_options(options.trace_ranks, scenario));
-  CclBenchObserver metrics;
+  report::CclBenchObserver metrics;
   std::vector<Observer*> observers;
   if (options.trace) observers.push_back(&trace);
   if (options.ccl_bench) observers.push_back(&metrics);
@@ -191,8 +191,8 @@ RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, c
   }
   if (options.trace) trace.write(written.emplace_back(folder / "trace.json"));
   if (options.ccl_bench) {
-    CclBenchMetrics all = metrics.metrics();
-    all.scale_up_bw_utility = scale_up_bw_utility(scenario, result, known);
+    report::CclBenchMetrics all = metrics.metrics();
+    all.scale_up_bw_utility = report::scale_up_bw_utility(scenario, result, known);
     write_file(written.emplace_back(folder / "ccl_bench.json"), to_json(all));
   }
   return result;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "photonrail/collective.hpp"
-#include "photonrail/collective/synthesis.hpp"
 
 #include <filesystem>
 #include <functional>
@@ -44,9 +43,5 @@ struct CollectiveFile {
 /// returns.
 [[nodiscard]] std::function<void(std::ostream&)> msccl_writer(const CollectiveCall& call, const SendPlan& plan,
                                                               std::string_view name);
-
-/// `photonrail.topology/1` and `photonrail.sketch/1` (docs/reference/topology.md). Throw ConfigError at the JSON pointer.
-[[nodiscard]] SynthesisTopology read_synthesis_topology(const std::filesystem::path& file);
-[[nodiscard]] SynthesisSketch read_synthesis_sketch(const std::filesystem::path& file);
 
 }  // namespace photonrail

@@ -15,8 +15,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,6 +27,8 @@ namespace photonrail {
 struct Registries;
 
 namespace goodput {
+
+class KnownSteps;
 
 /// A checkpoint whose traffic is simulated ("workload/checkpoint"): the job with the checkpoint in each of its steps. What
 /// `over_steps` of them take longer than steps without it is the stall; the copy is durable at their end.
@@ -64,19 +64,6 @@ struct GoodputScenario {
                                             const Registries& known);
 
 }  // namespace goodput
-/// Simulated steps that several scenarios of one program share: those whose steps depend on the same (step_hash). Safe to
-/// use from several threads and by several calls at once.
-class KnownSteps {
- public:
-  using Step = std::optional<Duration>;  ///< none: the job cannot go on
-  /// `configuration`: its text. None: not known.
-  [[nodiscard]] std::optional<Step> find(const std::string& step_hash, const std::string& configuration) const;
-  void add(const std::string& step_hash, const std::string& configuration, Step step);
-
- private:
-  mutable std::mutex mutex_;
-  std::map<std::pair<std::string, std::string>, Step> of_;
-};
 
 /// Describes how far a call is. `done` of `seeds` histories, those of the folder too; `simulated` configurations.
 struct GoodputProgress {
@@ -93,7 +80,7 @@ struct GoodputOptions {
   std::uint32_t jobs = 1;                   ///< threads; 0: as many as cores. Results do not depend on it
   const std::atomic<bool>* stop = nullptr;  ///< becomes true: no further history begins
   std::filesystem::path steps_directory{};  ///< of steps-HASH.jsonl, which several scenarios may share; empty: `directory`
-  KnownSteps* known_steps = nullptr;        ///< read, and added to. Must outlive the call
+  goodput::KnownSteps* known_steps = nullptr;  ///< read, and added to. Must outlive the call
   /// Called after each history and each simulated configuration, by one thread at a time. What it throws ends the call.
   std::function<void(const GoodputProgress&)> progress{};
 };

@@ -3,19 +3,15 @@
 // its step, or the answer has a gap.
 #pragma once
 
-#include "photonrail/collective.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/result.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/training.hpp"
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -176,90 +172,10 @@ struct PlanOptions {
 /// base is no scenario under any candidate, or the folder is of another plan.
 [[nodiscard]] PlanResult run_plan(const Plan& plan, const PlanOptions& options = {}, const Registries& known = {});
 
-/// A number of the base that may turn out to be another.
-struct PlanRobustness {
-  std::string what;                  ///< "switching delay"
-  std::optional<double> at_low;      ///< the least objective of the best five at 0.8 of it
-  std::optional<double> at_high;     ///< the same at 1.2
-  std::optional<double> changes_at;  ///< the factor next to 1, between these, at which another one is the best
-  std::string to;                    ///< that one
-};
-
-/// The delay up to which optical rails are as good as electrical ones: within 1 % of the step, or as cheap.
-struct PlanBreakEven {
-  std::string candidate;           ///< the best on optical rails
-  double electrical = 0.0;         ///< the objective of the same on electrical rails
-  std::optional<double> delay_ms;  ///< none: at no delay
-};
-
-/// A step from the base to the best candidate.
-struct PlanRung {
-  std::string change;
-  std::optional<double> objective;  ///< none: it cannot be run
-};
-
-/// The grounds of the answer to one objective: what its best candidates give when one number is changed.
-struct PlanExplanation {
-  std::vector<PlanRung> ladder;
-  std::vector<PlanRobustness> robustness;  ///< of numbers that matter
-  std::optional<PlanBreakEven> break_even{};
-  bool is_whole = true;  ///< false: the time was over before
-};
-
-/// Runs the best candidates again with one number changed. Uses limit_s, stop and progress of the options.
-[[nodiscard]] PlanExplanation explain_plan(const Plan& plan, const PlanResult& result, const PlanOptions& options = {},
-                                           const Registries& known = {});
-
 /// A scenario of the candidate as JSON, which `photonrail run` takes.
 [[nodiscard]] std::string planned_scenario(const Plan& plan, const PlannedRun& run);
 
 /// A sweep of the best candidate and of those around it as JSON, which `photonrail sweep` takes. REQUIRES: there is a best.
 [[nodiscard]] std::string sweep_around(const Plan& plan, const PlanResult& result);
-
-/// Times of a micro-batch in a layer on the way forward and back.
-struct LayerPass {
-  Duration core{};     ///< from its first computation to its last
-  Duration through{};  ///< with the exchanges before and after these
-};
-
-/// By CollectiveOp: whether it runs as a ring in the order of its members.
-using RingOps = std::array<bool, kCollectiveOpCount>;
-
-namespace plan {
-class PipelineOrders;
-}
-
-/// A lower bound on the step of a training job, whatever its rails and controllers do (docs/models/planner.md). 0 where
-/// GPUs have operators of their own.
-class StepBound {
- public:
-  /// Facts of the job beside its specification.
-  struct Facts {
-    bool in_order = true;       ///< rank r runs on GPU r
-    bool one_at_a_time = true;  ///< collectives of a communicator run one after another
-    RingOps rings{};
-    Duration switching{};  ///< of rails on which a NIC receives from one other at a time; 0: none are
-    std::shared_ptr<plan::PipelineOrders> orders{};  ///< shared with other bounds; none: of its own
-  };
-
-  explicit StepBound(const ClusterSpec& cluster) : StepBound(cluster, Facts{}) {}
-  StepBound(const ClusterSpec& cluster, const Facts& facts);
-
-  /// The passes of a rank and the fill and drain of the pipeline; quick, since layers are looked at once.
-  /// REQUIRES: the specification is valid.
-  [[nodiscard]] Duration of(const TrainingSpec& spec);
-  /// With messages between stages, data-parallel traffic and the optimizer; some milliseconds. 0 for schedules that it does
-  /// not know. REQUIRES: the specification is valid.
-  [[nodiscard]] Duration closer(const TrainingSpec& spec) const;
-
- private:
-  [[nodiscard]] const std::vector<LayerPass>& layers(const TrainingSpec& spec);
-  [[nodiscard]] Duration by_stages(const TrainingSpec& spec, const TaskGraph& one) const;
-  [[nodiscard]] Duration by_passes(const TrainingSpec& spec, const TaskGraph& one) const;
-
-  ClusterSpec cluster_;
-  Facts facts_;
-  std::map<std::string, std::vector<LayerPass>> known_;
-};
 
 }  // namespace photonrail

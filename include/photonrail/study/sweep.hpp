@@ -71,17 +71,6 @@ struct Sweep {
 /// Throws one ConfigError that lists all points that are no scenarios.
 void check_sweep(const Sweep& sweep, const Registries& known = {});
 
-/// Holds what is known of a point before it runs.
-struct PointPreview {
-  std::vector<std::string> warnings;        ///< Scenario::warnings()
-  std::string infeasible;                   ///< Scenario::infeasible()
-  std::optional<double> peak_memory_bytes;  ///< of a generated training job
-  double seconds = 0.0;                     ///< what its run takes on one core, roughly: within a factor of about three
-};
-
-/// Returns a preview of every point, in order. Throws as check_sweep().
-[[nodiscard]] std::vector<PointPreview> preview_sweep(const Sweep& sweep, const Registries& known = {});
-
 /// Shard `index`, from 1, of `count` has every count-th point.
 struct Shard {
   std::uint32_t index = 1;

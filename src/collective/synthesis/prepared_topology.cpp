@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-namespace photonrail {
+namespace photonrail::synthesis {
 
 using core::field;
 using core::FieldError;
@@ -61,8 +61,6 @@ void SynthesisTopology::validate() const {
   }
   if (!connected(*this)) throw FieldError(field("links"), "some nodes cannot reach all others");
 }
-
-namespace synthesis {
 
 namespace {
 
@@ -169,6 +167,4 @@ PreparedTopology reversed(const PreparedTopology& ground) {
   return turned;
 }
 
-}  // namespace synthesis
-
-}  // namespace photonrail
+}  // namespace photonrail::synthesis

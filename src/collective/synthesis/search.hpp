@@ -1,7 +1,7 @@
 // One greedy all-gather over time, and what a sketch leaves of a topology.
 #pragma once
 
-#include "photonrail/collective/synthesis.hpp"
+#include "collective/synthesis/synthesis.hpp"
 #include "photonrail/core/random.hpp"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "photonrail/collective/synthesis.hpp"
+#include "collective/synthesis/synthesis.hpp"
 
 #include "collective/listed.hpp"
 #include "collective/message_graph.hpp"
@@ -10,7 +10,7 @@
 #include <map>
 #include <numeric>
 
-namespace photonrail {
+namespace photonrail::synthesis {
 
 using collective::ListedPlan;
 using collective::ListedSend;
@@ -18,8 +18,6 @@ using collective::make_listed;
 using collective::MessageGraph;
 
 namespace {
-
-using synthesis::PreparedTopology;
 
 Time end_of(const std::vector<SynthesizedSend>& sends) {
   Time end{};
@@ -170,4 +168,4 @@ std::shared_ptr<const CollectiveAlgorithm> SynthesizedCollective::algorithm(cons
   return make_listed(std::move(name), std::move(summary), std::move(plan));
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::synthesis

@@ -1,4 +1,4 @@
-#include "photonrail/formats/operators.hpp"
+#include "formats/operators/operators.hpp"
 
 #include "formats/input_file.hpp"
 #include "formats/operators/files.hpp"
@@ -6,6 +6,7 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -14,9 +15,7 @@
 #include <mutex>
 #include <utility>
 
-namespace photonrail {
-
-namespace ops = formats::operators;
+namespace photonrail::formats::operators {
 
 namespace {
 
@@ -24,9 +23,9 @@ constexpr OperatorPrecision kPrecisions[] = {OperatorPrecision::kBf16, OperatorP
                                              OperatorPrecision::kFp8Block, OperatorPrecision::kFp4};
 
 std::shared_ptr<const OperatorTables> make_tables(const std::string& gpu, const std::filesystem::path& folder) {
-  ops::Device device = ops::read_device(gpu, folder);
+  Device device = read_device(gpu, folder);
   return std::make_shared<const OperatorTables>(device.roofline, std::move(device.tiles),
-                                                std::make_unique<ops::FileReader>(gpu, folder));
+                                                std::make_unique<FileReader>(gpu, folder));
 }
 
 using BuiltIn = std::map<std::string, std::shared_ptr<const OperatorTables>, std::less<>>;
@@ -36,7 +35,7 @@ using BuiltIn = std::map<std::string, std::shared_ptr<const OperatorTables>, std
 const BuiltIn& built_in() {
   static const BuiltIn kTables = [] {
     BuiltIn tables;
-    for (const std::string& gpu : ops::gpus_with_tables({})) tables.emplace(gpu, make_tables(gpu, {}));
+    for (const std::string& gpu : gpus_with_tables({})) tables.emplace(gpu, make_tables(gpu, {}));
     return tables;
   }();
   return kTables;
@@ -76,6 +75,12 @@ class Errors {
       if (point.op.pairs >= kManyRows * point.op.experts || !large_) of(left_out).push_back(point.log_error);
     }
   }
+  /// Of a grid: points one at a time, then all points of each line along an axis.
+  void add(const workload::RatioGrid& grid, const std::array<const char*, 3>& names,
+           std::initializer_list<std::size_t> axes) {
+    add("point", grid.leave_one_out(), axes);
+    for (std::size_t axis = 0; axis < names.size(); ++axis) add(names[axis], grid.leave_line_out(axis), axes);
+  }
   void finish(const char* kind, OperatorPrecision precision, std::vector<OperatorTableError>& into) {
     for (auto& [name, errors] : errors_) into.push_back(summary(kind, precision, name, std::move(errors)));
   }
@@ -101,43 +106,34 @@ void product_errors(const OperatorTables& tables, OperatorPrecision precision, b
   Errors errors(large);
   for (const workload::RatioGrid* grid : {&table->even(), &table->odd()}) {
     if (grid->empty()) continue;
-    errors.add("point", grid->leave_one_out(), {0, 1, 2});
-    constexpr const char* kAxes[] = {"n", "k", "m"};
-    for (std::size_t axis = 0; axis < 3; ++axis) errors.add(kAxes[axis], grid->leave_line_out(axis), {0, 1, 2});
+    errors.add(*grid, {"n", "k", "m"}, {0, 1, 2});
   }
   errors.finish("products", precision, into);
 }
 
 void attention_errors(const OperatorTables& tables, OperatorPrecision precision, bool large,
                       std::vector<OperatorTableError>& into) {
-  constexpr const char* kAxes[] = {"sequence", "batch", "heads"};
+  constexpr std::array<const char*, 3> kAxes{"sequence", "batch", "heads"};
   if (const auto* table = tables.attention(precision)) {
     Errors errors(large);
-    for (const auto& part : table->parts()) {
-      errors.add("point", part.grid.leave_one_out(), {0});
-      for (std::size_t axis = 0; axis < 3; ++axis) errors.add(kAxes[axis], part.grid.leave_line_out(axis), {0});
-    }
+    for (const auto& part : table->parts()) errors.add(part.grid, kAxes, {0});
     errors.finish("attention", precision, into);
   }
   if (const auto* table = precision == OperatorPrecision::kBf16 ? tables.latent_attention(precision) : nullptr) {
     Errors errors(large);
-    errors.add("point", table->grid().leave_one_out(), {0});
-    for (std::size_t axis = 0; axis < 3; ++axis) errors.add(kAxes[axis], table->grid().leave_line_out(axis), {0});
+    errors.add(table->grid(), kAxes, {0});
     errors.finish("latent_attention", precision, into);
   }
 }
 
 void decode_errors(const OperatorTables& tables, OperatorPrecision precision, bool large,
                    std::vector<OperatorTableError>& into) {
-  constexpr const char* kAxes[] = {"cached", "batch", "heads"};
+  constexpr std::array<const char*, 3> kAxes{"cached", "batch", "heads"};
   for (const bool latent : {false, true}) {
     const auto* table = tables.decode_attention(precision, latent);
     if (table == nullptr) continue;
     Errors errors(large);
-    for (const auto& part : table->parts()) {
-      errors.add("point", part.grid.leave_one_out(), {0});
-      for (std::size_t axis = 0; axis < 3; ++axis) errors.add(kAxes[axis], part.grid.leave_line_out(axis), {0});
-    }
+    for (const auto& part : table->parts()) errors.add(part.grid, kAxes, {0});
     errors.finish(latent ? "decode_latent_attention" : "decode_attention", precision, into);
   }
 }
@@ -167,7 +163,7 @@ void append_number(std::string& text, double value) {
 
 }  // namespace
 
-std::vector<std::string> operator_gpus(const std::filesystem::path& folder) { return ops::gpus_with_tables(folder); }
+std::vector<std::string> operator_gpus(const std::filesystem::path& folder) { return gpus_with_tables(folder); }
 
 std::shared_ptr<const OperatorTables> operator_tables(std::string_view gpu, const std::filesystem::path& folder) {
   if (!folder.empty()) return make_tables(std::string(gpu), folder);
@@ -185,15 +181,15 @@ OperatorTimes operator_times(std::string_view gpu, const std::filesystem::path& 
 
 std::vector<OperatorTableInfo> operator_table_info(std::string_view gpu, const std::filesystem::path& folder) {
   const std::string name(gpu);
-  static_cast<void>(ops::read_device(name, folder));
+  static_cast<void>(read_device(name, folder));
   std::vector<OperatorTableInfo> result;
-  for (const ops::Kind kind : ops::kKinds) {
+  for (const Kind kind : kKinds) {
     for (const OperatorPrecision precision : kPrecisions) {
-      const auto csv = ops::read_table(name, kind, precision, folder);
+      const auto csv = read_table(name, kind, precision, folder);
       if (!csv) continue;
       const std::string file = name + "/" + csv->header.kind + "_" + csv->header.precision;
       result.push_back({csv->header.kind, csv->header.precision, csv->rows(), csv->header.source, csv->header.licence,
-                        ops::find_table(file, folder)->file});
+                        find_table(file, folder)->file});
     }
   }
   return result;
@@ -214,8 +210,8 @@ std::vector<OperatorTableError> operator_table_errors(std::string_view gpu, bool
 }
 
 ImportedOperatorTable import_operator_table(const std::filesystem::path& file) {
-  const ops::Csv csv = ops::parse_table(formats::read_file(file), file.string());
-  ops::check_grid(csv, file.string());
+  const Csv csv = parse_table(formats::read_file(file), file.string());
+  check_grid(csv, file.string());
   const bool known = std::any_of(std::begin(kPrecisions), std::end(kPrecisions),
                                  [&](OperatorPrecision p) { return to_string(p) == csv.header.precision; });
   if (!known)
@@ -233,7 +229,7 @@ ImportedOperatorTable import_operator_table(const std::filesystem::path& file) {
   result.text = "# photonrail.operators/1\n# gpu: " + csv.header.gpu + "\n# kind: " + csv.header.kind +
                 "\n# precision: " + csv.header.precision + "\n# source: " + csv.header.source +
                 "\n# licence: " + csv.header.licence + "\n";
-  for (const std::string_view column : ops::columns(csv.kind)) result.text += std::string(column) + ",";
+  for (const std::string_view column : columns(csv.kind)) result.text += std::string(column) + ",";
   result.text += "time_us\n";
   for (std::size_t i = 0; i < csv.rows(); ++i) {
     const auto row = csv.row(i);
@@ -245,4 +241,4 @@ ImportedOperatorTable import_operator_table(const std::filesystem::path& file) {
   return result;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::formats::operators

@@ -2,9 +2,9 @@
 #include "formats/synthesis/topology_and_sketch.hpp"
 #include "formats/input_file.hpp"
 #include "json/file_kind.hpp"
+#include "json/in_file.hpp"
 #include "json/json_reader.hpp"
 #include "json/text.hpp"
-#include "photonrail/collective/plan_file.hpp"
 
 #include <limits>
 
@@ -16,6 +16,12 @@ using fields::Field;
 using fields::Reading;
 using json::Json;
 using json::JsonReader;
+using synthesis::SketchSwitch;
+using synthesis::SketchSymmetry;
+using synthesis::SwitchPolicy;
+using synthesis::SynthesisLink;
+using synthesis::SynthesisSketch;
+using synthesis::SynthesisTopology;
 
 constexpr std::uint32_t kMaxNodeNumber = std::numeric_limits<std::uint32_t>::max() - 1;
 constexpr std::uint32_t kMaxPorts = 1 << 20;
@@ -166,16 +172,6 @@ SynthesisSketch sketch_in(const Json& root) {
   return sketch;
 }
 
-template <class Read>
-auto from_file(const std::filesystem::path& file, const Read& read) {
-  const Json root = json::parse_json(formats::read_file(file), file.string());
-  try {
-    return read(root);
-  } catch (const ConfigError& e) {
-    throw e.inside(file.string());
-  }
-}
-
 }  // namespace
 
 namespace formats::synthesis {
@@ -190,10 +186,14 @@ void add_places(fields::Places& places) {
   places.add("sketch", "", nullptr, kSketchSection);
 }
 
+SynthesisTopology read_synthesis_topology(const std::filesystem::path& file) {
+  return json::in_file(read_file(file), file.string(), topology_in);
+}
+
+SynthesisSketch read_synthesis_sketch(const std::filesystem::path& file) {
+  return json::in_file(read_file(file), file.string(), sketch_in);
+}
+
 }  // namespace formats::synthesis
-
-SynthesisTopology read_synthesis_topology(const std::filesystem::path& file) { return from_file(file, topology_in); }
-
-SynthesisSketch read_synthesis_sketch(const std::filesystem::path& file) { return from_file(file, sketch_in); }
 
 }  // namespace photonrail

@@ -13,6 +13,7 @@
 #include "read.hpp"
 #include "report/page.hpp"
 #include "stop.hpp"
+#include "studies/goodput/known_steps.hpp"
 #include "studies/goodput/report.hpp"
 #include "work_limit.hpp"
 
@@ -158,7 +159,7 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
   std::vector<goodput::GoodputRow> rows;
   std::string notes;
   std::vector<std::string> damaged;
-  KnownSteps known_steps;
+  goodput::KnownSteps known_steps;
   std::optional<HistoryLine> line(points);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Point& point = points[i];

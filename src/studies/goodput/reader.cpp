@@ -1,5 +1,6 @@
 // Scenarios with a "reliability" section.
 #include "studies/goodput/reader.hpp"
+#include "json/in_file.hpp"
 
 #include "config/named_files.hpp"
 #include "config/scenario_parts.hpp"
@@ -8,7 +9,7 @@
 #include "json/file_kind.hpp"
 #include "json/file_text.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/study/goodput/step_times.hpp"
+#include "studies/goodput/process/step_times.hpp"
 
 #include <algorithm>
 #include <initializer_list>
@@ -115,13 +116,10 @@ GoodputScenario read_goodput_json(const Json& root, const std::filesystem::path&
 
 GoodputScenario parse_goodput(std::string_view json, const std::filesystem::path& directory, std::string_view file,
                               std::span<const Override> overrides, const Registries& known) {
-  Json root = config::parse_json(json, file);
-  try {
+  return json::in_file(json, file, [&](Json& root) {
     config::apply_overrides(root, overrides);
     return read_goodput_json(root, directory, known, nullptr);
-  } catch (const ConfigError& e) {
-    throw e.inside(file);
-  }
+  });
 }
 
 std::vector<std::string> GoodputScenario::warnings() const {

@@ -5,6 +5,8 @@
 #include "photonrail/error.hpp"
 #include "photonrail/version.hpp"
 #include "studies/goodput/folder.hpp"
+#include "studies/goodput/known_steps.hpp"
+#include "studies/goodput/process/history.hpp"
 #include "studies/record_log.hpp"
 #include "studies/run_study.hpp"
 
@@ -194,8 +196,6 @@ class PeriodList : public HistoryObserver {
 
 }  // namespace
 
-}  // namespace goodput
-
 std::optional<KnownSteps::Step> KnownSteps::find(const std::string& step_hash, const std::string& configuration) const {
   const std::lock_guard lock(mutex_);
   const auto at = of_.find({step_hash, configuration});
@@ -207,6 +207,12 @@ void KnownSteps::add(const std::string& step_hash, const std::string& configurat
   const std::lock_guard lock(mutex_);
   of_.emplace(std::pair(step_hash, configuration), step);
 }
+
+void KnownSteps::add_healthy(const GoodputScenario& scenario, Duration step) {
+  add(scenario.step_hash, Configuration{}.text(scenario.spec), step);
+}
+
+}  // namespace goodput
 
 GoodputResult run_goodput(const goodput::GoodputScenario& given, const GoodputOptions& options, const Registries& known,
                           const goodput::PolicyTable& policies) {

@@ -11,8 +11,9 @@
 // of() looks at passes alone, layer by layer, and is quick; closer() at whole programs of one and of two micro-batches,
 // with messages, gathers and reductions of data parallelism and the optimizer: what a further micro-batch adds is their
 // difference, since all that a micro-batch does on a rank waits for the last computation of the one before.
+#include "studies/plan/bound.hpp"
+
 #include "photonrail/error.hpp"
-#include "photonrail/study/plan.hpp"
 #include "studies/plan/pipeline_path.hpp"
 #include "studies/plan/program_path.hpp"
 #include "workload/pipeline/actions.hpp"
@@ -27,12 +28,10 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::plan {
 
 namespace {
 
-using plan::PathFacts;
-using plan::ProgramPath;
 using workload::PipelineAction;
 
 bool has_equal_layers(const ModelSpec& model) {
@@ -216,7 +215,7 @@ Duration StepBound::of(const TrainingSpec& spec) {
 }
 
 StepBound::StepBound(const ClusterSpec& cluster, const Facts& facts) : cluster_(cluster), facts_(facts) {
-  if (!facts_.orders) facts_.orders = std::make_shared<plan::PipelineOrders>();
+  if (!facts_.orders) facts_.orders = std::make_shared<PipelineOrders>();
 }
 
 Duration StepBound::closer(const TrainingSpec& spec) const {
@@ -234,14 +233,14 @@ Duration StepBound::closer(const TrainingSpec& spec) const {
 Duration StepBound::by_passes(const TrainingSpec& spec, const TaskGraph& one) const {
   const PipelineShape shape = spec.pipeline();
   const workload::RankGrid grid(spec);
-  std::vector<plan::StagePasses> stages;
+  std::vector<StagePasses> stages;
   for (std::uint32_t s = 0; s < shape.stages; ++s) {
     const RankId rank = grid.rank(s * grid.stage_size());
     const ProgramPath path(one, rank, cluster_,
                            {facts_.in_order, facts_.one_at_a_time, false, facts_.rings, facts_.switching});
     stages.push_back(path.passes(shape, s));
   }
-  return plan::pipeline_path(shape, *facts_.orders->of(shape), stages, facts_.switching);
+  return pipeline_path(shape, *facts_.orders->of(shape), stages, facts_.switching);
 }
 
 Duration StepBound::by_stages(const TrainingSpec& spec, const TaskGraph& one) const {
@@ -267,4 +266,4 @@ Duration StepBound::by_stages(const TrainingSpec& spec, const TaskGraph& one) co
   return longest;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::plan

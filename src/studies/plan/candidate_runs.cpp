@@ -105,8 +105,7 @@ Outcome CandidateRuns::simulated(const std::vector<Override>& patch) const {
 void CandidateRuns::add_months(const std::vector<Override>& patch, PlannedRun& run) {
   const goodput::GoodputScenario months =
       goodput::parse_goodput(plan_.base, plan_.base_directory, plan_.name, patch, known_);
-  known_steps_.add(months.step_hash, goodput::Configuration{}.text(months.spec),
-                   Duration{static_cast<std::int64_t>(std::llround(run.step_s * 1e12))});
+  known_steps_.add_healthy(months, Duration{static_cast<std::int64_t>(std::llround(run.step_s * 1e12))});
   GoodputOptions options;
   options.known_steps = &known_steps_;
   options.progress = [this](const GoodputProgress&) {

@@ -3,6 +3,7 @@
 
 #include "photonrail/study/goodput.hpp"
 #include "photonrail/study/plan.hpp"
+#include "studies/goodput/known_steps.hpp"
 #include "studies/plan/outcome.hpp"
 
 #include <atomic>
@@ -38,7 +39,7 @@ class CandidateRuns {
   const Registries& known_;
   const std::function<bool()> is_over_;
   const bool has_months_;
-  KnownSteps known_steps_;
+  goodput::KnownSteps known_steps_;
   std::mutex mutex_;
   std::map<std::string, PlannedRun> steps_;  // by what steps depend on
   std::atomic<std::uint64_t> reused_{0};

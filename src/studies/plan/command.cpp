@@ -13,6 +13,7 @@
 #include "progress.hpp"
 #include "read.hpp"
 #include "stop.hpp"
+#include "studies/plan/explain.hpp"
 #include "studies/plan/report.hpp"
 #include "studies/plan/space.hpp"
 #include "studies/plan/table.hpp"
@@ -150,21 +151,21 @@ std::string counts(const PlanResult& result) {
 
 std::string factor_text(double factor) { return fmt::format("{:+.0f} %", 100.0 * (factor - 1.0)); }
 
-std::string explanation_text(const Plan& plan, const PlanExplanation& of) {
+std::string explanation_text(const Plan& plan, const plan::PlanExplanation& of) {
   const auto value = [&](const std::optional<double>& objective) {
     return objective ? objective_text(plan.objectives.front(), *objective) : std::string("cannot run");
   };
   std::string text;
   if (!of.ladder.empty()) text += "\nfrom the base to the best:\n";
-  for (const PlanRung& rung : of.ladder) text += fmt::format("  {:>14}  {}\n", value(rung.objective), rung.change);
+  for (const plan::PlanRung& rung : of.ladder) text += fmt::format("  {:>14}  {}\n", value(rung.objective), rung.change);
   if (!of.robustness.empty()) text += "\nif a number is another, by -20 to +20 %:\n";
-  for (const PlanRobustness& robust : of.robustness) {
+  for (const plan::PlanRobustness& robust : of.robustness) {
     text += fmt::format("  {}: {} to {}; ", robust.what, value(robust.at_low), value(robust.at_high));
     text += robust.changes_at ? fmt::format("from {} on it is {}\n", factor_text(*robust.changes_at), robust.to)
                               : "the best stays the best\n";
   }
   if (of.break_even) {
-    const PlanBreakEven& even = *of.break_even;
+    const plan::PlanBreakEven& even = *of.break_even;
     const std::string up_to = even.delay_ms ? time_text(*even.delay_ms / 1e3) : "";
     text += fmt::format("\n{} against electrical rails ({}): {}\n", even.candidate, value(even.electrical),
                         even.delay_ms ? "as good up to a delay of " + up_to : "as good at no delay");
@@ -173,7 +174,7 @@ std::string explanation_text(const Plan& plan, const PlanExplanation& of) {
   return text;
 }
 
-std::string plan_text(const Plan& plan, const PlanResult& result, const PlanExplanation& explanation) {
+std::string plan_text(const Plan& plan, const PlanResult& result, const plan::PlanExplanation& explanation) {
   std::string text = answer(plan, result);
   if (!result.best.empty()) text += ranking(plan, result) + worth(result) + explanation_text(plan, explanation);
   return text + counts(result);
@@ -275,7 +276,7 @@ void plan(const PlanCommandOptions& options, const Registries& known) {
   how.limit_s -= std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   TerminalLine why(true);
   how.progress = [&why](std::uint64_t done, std::uint64_t of) { why.draw(done, of, "runs that explain the best"); };
-  const PlanExplanation explanation = explain_plan(asked, result, how, known);
+  const plan::PlanExplanation explanation = plan::explain_plan(asked, result, how, known);
   why.erase();
   if (!options.out.empty()) {
     write_file(options.out / "plan.json", plan::plan_json(asked, result, explanation));

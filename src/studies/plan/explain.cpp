@@ -1,7 +1,8 @@
 // The grounds of a plan's answer: its best candidates run again with one number changed.
+#include "studies/plan/explain.hpp"
+
 #include "config/scenario_parts.hpp"
 #include "json/text.hpp"
-#include "photonrail/study/plan.hpp"
 #include "studies/plan/candidate_runs.hpp"
 #include "studies/plan/objective.hpp"
 #include "studies/plan/space.hpp"
@@ -16,9 +17,7 @@
 #include <string>
 #include <utility>
 
-namespace photonrail {
-
-namespace plan {
+namespace photonrail::plan {
 
 namespace {
 
@@ -259,11 +258,9 @@ class Explanation {
 
 }  // namespace
 
-}  // namespace plan
-
 PlanExplanation explain_plan(const Plan& plan, const PlanResult& result, const PlanOptions& options,
                              const Registries& known) {
-  return plan::Explanation(plan, result, options, known).make();
+  return Explanation(plan, result, options, known).make();
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::plan

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "photonrail/cluster.hpp"
-#include "photonrail/study/plan.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/workload/pipeline.hpp"
+#include "studies/plan/bound.hpp"
 
 #include <array>
 #include <cstdint>

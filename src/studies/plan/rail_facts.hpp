@@ -2,7 +2,7 @@
 #pragma once
 
 #include "json/json_reader.hpp"
-#include "photonrail/study/plan.hpp"
+#include "studies/plan/bound.hpp"
 
 #include <filesystem>
 #include <optional>

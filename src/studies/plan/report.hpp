@@ -1,7 +1,7 @@
 // The result of a plan as JSON.
 #pragma once
 
-#include "photonrail/study/plan.hpp"
+#include "studies/plan/explain.hpp"
 
 #include <string>
 

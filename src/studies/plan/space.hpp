@@ -4,6 +4,7 @@
 #include "json/json.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/study/plan.hpp"
+#include "studies/plan/bound.hpp"
 #include "studies/plan/objective.hpp"
 #include "studies/plan/outcome.hpp"
 #include "studies/plan/pipeline_path.hpp"

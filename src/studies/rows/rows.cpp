@@ -1,13 +1,14 @@
-#include "photonrail/study/rows.hpp"
 #include "core/printed.hpp"
 #include "json/file_kind.hpp"
 #include "json/file_text.hpp"
+#include "json/in_file.hpp"
 #include "json/json_reader.hpp"
 #include "json/text.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/work.hpp"
+#include "studies/rows/measured_rows.hpp"
 #include "studies/rows/rows_fields.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 #include <tuple>
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::rows {
 
 namespace {
 
@@ -180,22 +181,17 @@ double quantile(const std::vector<double>& sorted, double p) {
 
 }  // namespace
 
-namespace rows {
 constexpr fields::Section kRowsSection{kRowsFields, check_rows};
-}  // namespace rows
 
 MeasuredRows read_measured_rows(const std::filesystem::path& file) {
-  const json::Json root = json::parse_json(json::file_text(file), file.string());
-  try {
+  return json::in_file(json::file_text(file), file.string(), [&](const json::Json& root) {
     JsonReader top(root);
     json::require_schema(top, "photonrail.rows/1");
     MeasuredRows rows;
     rows.directory = file.parent_path();
     fields::read(top, photonrail::rows::kRowsSection, &rows);
     return rows;
-  } catch (const ConfigError& e) {
-    throw e.inside(file.string());
-  }
+  });
 }
 
 std::vector<std::string> row_problems(const MeasuredRows& rows, const Registries& known) {
@@ -273,4 +269,4 @@ RowErrors row_errors(const MeasuredRows& rows, const std::vector<RowOutcome>& ou
   return errors;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::rows

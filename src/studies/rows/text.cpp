@@ -1,14 +1,14 @@
 // Measured rows beside simulated ones: lines, a Markdown table, a picture.
 #include "report/text.hpp"
 #include "core/counted.hpp"
-#include "photonrail/study/rows.hpp"
 #include "photonrail/workload/training_operators.hpp"
+#include "studies/rows/measured_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace photonrail {
+namespace photonrail::rows {
 
 namespace {
 
@@ -143,4 +143,4 @@ std::string rows_svg(const MeasuredRows& rows, const std::vector<RowOutcome>& ou
          "s</text>\n</svg>\n";
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::rows

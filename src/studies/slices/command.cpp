@@ -3,12 +3,12 @@
 #include "console.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
-#include "photonrail/study/slices.hpp"
 #include "progress.hpp"
 #include "read.hpp"
 #include "report/page.hpp"
 #include "studies/slices/report.hpp"
 #include "studies/slices/slice_map.hpp"
+#include "studies/slices/study.hpp"
 #include "work_limit.hpp"
 
 #include <iostream>

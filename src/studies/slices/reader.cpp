@@ -2,7 +2,8 @@
 #include "studies/slices/reader.hpp"
 #include "json/file_kind.hpp"
 #include "json/file_text.hpp"
-#include "photonrail/study/slices.hpp"
+#include "json/in_file.hpp"
+#include "studies/slices/study.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -279,22 +280,15 @@ AllocationStudy read_study_json(const Json& root, const std::filesystem::path& d
 AllocationStudy parse_study(std::string_view json, const std::filesystem::path& directory, std::string_view file,
                             std::span<const Override> overrides, const AllocatorRegistry& known) {
   const std::string name(file);
-  Json root = json::parse_json(json, name);
-  try {
+  return json::in_file(json, name, [&](Json& root) {
     config::apply_overrides(root, overrides);
     return read_study_json(root, directory, known);
-  } catch (const ConfigError& e) {
-    throw e.inside(name);
-  }
+  });
 }
 
 AllocationStudy read_study(const std::filesystem::path& file, std::span<const Override> overrides,
                            const AllocatorRegistry& known) {
   return parse_study(json::file_text(file), file.parent_path(), file.string(), overrides, known);
-}
-
-AllocationStudy read_study(const std::filesystem::path& file, std::span<const Override> overrides) {
-  return read_study(file, overrides, AllocatorRegistry::builtin());
 }
 
 }  // namespace photonrail::slices

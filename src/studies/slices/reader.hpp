@@ -4,7 +4,7 @@
 #include "config/scenario_parts.hpp"
 #include "config/sections.hpp"
 #include "fields/files.hpp"
-#include "photonrail/study/slices.hpp"
+#include "studies/slices/study.hpp"
 
 #include <cmath>
 #include <filesystem>

@@ -2,9 +2,9 @@
 
 #include "core/counted.hpp"
 #include "json/json.hpp"
-#include "photonrail/study/slices.hpp"
 #include "photonrail/version.hpp"
 #include "report/text.hpp"
+#include "studies/slices/study.hpp"
 #include "studies/table.hpp"
 
 #include <algorithm>
@@ -249,12 +249,7 @@ std::string allocation_text(const AllocationStudy& study, const AllocationOutcom
   return text;
 }
 
-}  // namespace photonrail::slices
-
-namespace photonrail {
-
-std::string allocation_json(const slices::AllocationStudy& study, const slices::AllocationOutcome& outcome) {
-  using namespace slices;
+std::string allocation_json(const AllocationStudy& study, const AllocationOutcome& outcome) {
   Json root{{"schema", "photonrail.allocation_result/1"},
             {"name", study.name},
             {"photonrail_version", std::string(version())},
@@ -280,8 +275,7 @@ std::string allocation_json(const slices::AllocationStudy& study, const slices::
   return root.dump(2) + "\n";
 }
 
-std::string allocation_jobs_csv(const slices::AllocationStudy& study, const slices::StreamOutcome& stream) {
-  using namespace slices;
+std::string allocation_jobs_csv(const AllocationStudy& study, const StreamOutcome& stream) {
   const auto seconds = [](const auto& at) { return report::number("%.6f", in_seconds(at)); };
   const auto time = [&](const auto& at) { return at ? seconds(*at) : std::string(); };
   std::string text =
@@ -296,4 +290,4 @@ std::string allocation_jobs_csv(const slices::AllocationStudy& study, const slic
   return text;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::slices

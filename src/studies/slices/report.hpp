@@ -1,7 +1,7 @@
 // What came of a study of slices: text for people, JSON, a table of jobs.
 #pragma once
 
-#include "photonrail/study/slices.hpp"
+#include "studies/slices/study.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,14 +1,15 @@
 // Studies of slices: the step of a scenario says how a job slows down on a part of its bandwidth.
-#include "photonrail/study/slices.hpp"
+#include "studies/slices/study.hpp"
 
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
+#include "photonrail/study/slices.hpp"
 #include "studies/slices/reader.hpp"
 
 #include <algorithm>
 #include <map>
 
-namespace photonrail {
+namespace photonrail::slices {
 
 namespace {
 
@@ -43,20 +44,45 @@ class StepStretch {
   std::map<double, double> times_;
 };
 
+AllocationTexts texts_of(const AllocationStudy& study, const Registries& known, const AllocatorRegistry& policies) {
+  const AllocationOutcome outcome = run_allocation(study, known, policies);
+  AllocationTexts texts{allocation_json(study, outcome), {}};
+  for (const StreamOutcome& stream : outcome.streams) {
+    texts.jobs.emplace_back(stream.policy + " " + stream.order,
+                            stream.order.empty() ? std::string() : allocation_jobs_csv(study, stream));
+  }
+  return texts;
+}
+
 }  // namespace
 
-slices::AllocationOutcome run_allocation(const slices::AllocationStudy& study, const Registries& known,
-                                         const slices::AllocatorRegistry& policies, const slices::StudyProgress& progress) {
+AllocationOutcome run_allocation(const AllocationStudy& study, const Registries& known, const AllocatorRegistry& policies,
+                                 const StudyProgress& progress) {
   try {
     if (study.step.empty()) return carry_out(study, policies, {}, progress);
     StepStretch step(study.step, known);
     return carry_out(study, policies, std::ref(step), progress);
   } catch (const core::FieldError& error) {  // of the file of the study, or of the scenario that it names
     fields::Places places;
-    places.add("", "", nullptr, slices::kAllocationSection);
+    places.add("", "", nullptr, kAllocationSection);
     if (!places.pointer(error.field())) throw;
     throw places.located(error);
   }
+}
+
+}  // namespace photonrail::slices
+
+namespace photonrail {
+
+AllocationTexts run_allocation(const std::filesystem::path& file, std::span<const Override> overrides,
+                               const Registries& known, const slices::AllocatorRegistry& policies) {
+  return slices::texts_of(slices::read_study(file, overrides, policies), known, policies);
+}
+
+AllocationTexts run_allocation(std::string_view json, const std::filesystem::path& directory, std::string_view file,
+                               std::span<const Override> overrides, const Registries& known,
+                               const slices::AllocatorRegistry& policies) {
+  return slices::texts_of(slices::parse_study(json, directory, file, overrides, policies), known, policies);
 }
 
 }  // namespace photonrail

@@ -1,4 +1,4 @@
-#include "photonrail/study/slices.hpp"
+#include "studies/slices/study.hpp"
 
 #include "studies/run_study.hpp"
 

@@ -1,6 +1,6 @@
 // How much work a study of slices is: measured with every policy and order on pods of 128 to 4,096 accelerators, 20 to 95 %
 // busy, with and without failures.
-#include "photonrail/study/slices.hpp"
+#include "studies/slices/study.hpp"
 
 #include <algorithm>
 #include <array>
@@ -57,7 +57,7 @@ StreamWork stream_of(const AllocationStudy& study) {
   const ScheduleSpec& spec = study.schedule;
   StreamWork stream;
   stream.jobs = 2.0 * static_cast<double>(study.jobs.size());
-  std::set<std::tuple<std::uint32_t, bool, slices::Coordinates>> unlike;
+  std::set<std::tuple<std::uint32_t, bool, Coordinates>> unlike;
   double demand = 0.0;  // accelerator seconds
   double last = 0.0;
   stream.requests = 0.0;
@@ -66,7 +66,7 @@ StreamWork stream_of(const AllocationStudy& study) {
     const bool free = !job.request.shape;
     demand += duration * job.request.accelerators;
     last = std::max(last, static_cast<double>(job.arrival.count()) / 1e6 + duration);
-    const auto sides = free ? slices::Coordinates{} : job.request.shape->sides;
+    const auto sides = free ? Coordinates{} : job.request.shape->sides;
     if (unlike.insert({job.request.accelerators, free, sides}).second) stream.requests += free ? kRoomOfSearches : 1.0;
   }
   const double between = static_cast<double>(spec.failures.mean_between.count()) / 1e6;
@@ -98,24 +98,20 @@ void add_streams(const AllocationStudy& study, WorkEstimate& work) {
 
 }  // namespace
 
-}  // namespace photonrail::slices
-
-namespace photonrail {
-
-WorkEstimate work_of(const slices::AllocationStudy& study) {
+WorkEstimate work_of(const AllocationStudy& study) {
   WorkEstimate work;
   const double decisions = static_cast<double>(study.decisions.size());
   double searched = 0.0;
-  for (const slices::DecisionCase& one : study.decisions) searched += one.pod.spec().torus.size() * 20e-9;
+  for (const DecisionCase& one : study.decisions) searched += one.pod.spec().torus.size() * 20e-9;
   work.add({"decisions", decisions, decisions * 5e-6 + searched, ""});
-  slices::add_streams(study, work);
+  add_streams(study, work);
   if (study.waste) {
-    const slices::WasteStudy& waste = *study.waste;
+    const WasteStudy& waste = *study.waste;
     const double draws = static_cast<double>(waste.faulty.size()) * static_cast<double>(waste.groups.size()) *
                          static_cast<double>(waste.domains.size()) * waste.placements * waste.servers;
-    work.add({"places of faulty servers", draws, draws * slices::kWasteDraw, "/waste/placements"});
+    work.add({"places of faulty servers", draws, draws * kWasteDraw, "/waste/placements"});
   }
   return work;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::slices

@@ -12,6 +12,7 @@
 #include "read.hpp"
 #include "report/explanation.hpp"
 #include "stop.hpp"
+#include "studies/sweep/points.hpp"
 #include "studies/sweep/slurm.hpp"
 #include "work_limit.hpp"
 
@@ -178,7 +179,7 @@ std::filesystem::path out_of(const SweepCommandOptions& options) {
 std::string plain(const std::string& json) { return json.starts_with('"') ? json.substr(1, json.size() - 2) : json; }
 
 // Gigabytes, and whether that is too much.
-std::string memory_cell(const PointPreview& preview) {
+std::string memory_cell(const sweep::PointPreview& preview) {
   if (!preview.peak_memory_bytes) return "-";
   std::ostringstream text;
   text << std::fixed << std::setprecision(1) << *preview.peak_memory_bytes / 1e9 << " GB"
@@ -187,7 +188,7 @@ std::string memory_cell(const PointPreview& preview) {
 }
 
 void dry_run(const Sweep& sweep, std::uint32_t threads, bool run_infeasible, const Registries& known) {
-  const std::vector<PointPreview> previews = preview_sweep(sweep, known);
+  const std::vector<sweep::PointPreview> previews = sweep::preview_sweep(sweep, known);
   std::vector<std::vector<std::string>> rows{{"point"}};
   rows[0].insert(rows[0].end(), sweep.parameters.begin(), sweep.parameters.end());
   rows[0].insert(rows[0].end(), {"seed", "memory", "time"});
@@ -204,7 +205,7 @@ void dry_run(const Sweep& sweep, std::uint32_t threads, bool run_infeasible, con
     }
     const bool seeded = !point.patch.empty() && point.patch.back().pointer == "/run/seed";
     row.push_back(seeded ? point.patch.back().value : "of the base");
-    const PointPreview& preview = previews[point.index];
+    const sweep::PointPreview& preview = previews[point.index];
     row.push_back(memory_cell(preview));
     row.push_back(preview.seconds < 1.0 ? "< 1 s" : rough_time(preview.seconds));
     rows.push_back(std::move(row));

@@ -50,8 +50,8 @@ void add_summary(const GoodputSummary& summary, Record& record) {
 }  // namespace
 
 void add_goodput(const goodput::GoodputScenario& scenario, std::optional<Duration> healthy, const Registries& known,
-                 KnownSteps& known_steps, const std::function<void()>& progress, Record& record) {
-  if (healthy) known_steps.add(scenario.step_hash, goodput::Configuration{}.text(scenario.spec), *healthy);
+                 goodput::KnownSteps& known_steps, const std::function<void()>& progress, Record& record) {
+  if (healthy) known_steps.add_healthy(scenario, *healthy);
   GoodputOptions options;
   options.known_steps = &known_steps;
   options.progress = [&](const GoodputProgress&) { progress(); };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "photonrail/study/goodput.hpp"
+#include "studies/goodput/known_steps.hpp"
 #include "studies/sweep/record.hpp"
 
 #include <optional>
@@ -27,6 +28,6 @@ struct PointScenario {
 /// `healthy`: the step of the job, where it was simulated. `progress` is called now and then, and may throw. Throws as
 /// run_goodput().
 void add_goodput(const goodput::GoodputScenario& scenario, std::optional<Duration> healthy, const Registries& known,
-                 KnownSteps& known_steps, const std::function<void()>& progress, Record& record);
+                 goodput::KnownSteps& known_steps, const std::function<void()>& progress, Record& record);
 
 }  // namespace photonrail::sweep

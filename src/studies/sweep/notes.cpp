@@ -1,4 +1,5 @@
 #include "studies/sweep/notes.hpp"
+#include "json/in_file.hpp"
 
 #include "config/json_reader.hpp"
 #include "core/counted.hpp"
@@ -232,16 +233,13 @@ std::vector<Note> sweep_notes(const std::filesystem::path& directory) {
   std::vector<Note> notes;
   std::error_code ignored;
   if (!exists(file, ignored)) return notes;
-  const config::Json root = config::parse_json(formats::read_file(file), file.string());
-  try {
+  json::in_file(formats::read_file(file), file.string(), [&](const json::Json& root) {
     for (config::JsonReader note : config::JsonReader(root).elements()) {
       notes.push_back({note.child("id").string(), note.child("key").string(), note.child("text").string(),
                        note.child("value").number(0.0, 1e300)});
       note.finish();
     }
-  } catch (const ConfigError& error) {
-    throw error.inside(file.string());
-  }
+  });
   return notes;
 }
 

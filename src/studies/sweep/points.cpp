@@ -1,4 +1,5 @@
 #include "studies/sweep/points.hpp"
+#include "core/inside.hpp"
 
 #include "config/scenario_parts.hpp"
 #include "core/counted.hpp"
@@ -196,23 +197,17 @@ std::vector<std::string> PointRunner::expand() const {
 Json PointRunner::scenario_json(const SweepPoint& point) const {
   if (!point.problem.empty()) throw ConfigError("", point.problem);
   Json root = base_;
-  try {
-    config::apply_overrides(root, point.patch);
-  } catch (const ConfigError& error) {
-    throw error.inside(sweep_->base_name);
-  }
+  core::inside(sweep_->base_name, [&] { config::apply_overrides(root, point.patch); });
   return root;
 }
 
 PointScenario PointRunner::scenario(const Json& json) const {
-  try {
+  return core::inside(sweep_->base_name, [&]() -> PointScenario {
     if (json.contains("reliability")) {
       return {std::nullopt, goodput::read_goodput_json(json, sweep_->base_directory, *known_, &graphs_)};
     }
     return {config::read_scenario_json(json, sweep_->base_directory, *known_, &graphs_), std::nullopt};
-  } catch (const ConfigError& error) {
-    throw error.inside(sweep_->base_name);
-  }
+  });
 }
 
 Estimate PointRunner::examine(std::uint32_t point, PointPreview* preview) const {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -20,6 +21,17 @@ namespace photonrail::sweep {
 using studies::Estimate;
 using studies::Stop;
 using studies::Stopped;
+
+/// Holds what is known of a point before it runs.
+struct PointPreview {
+  std::vector<std::string> warnings;        ///< Scenario::warnings()
+  std::string infeasible;                   ///< Scenario::infeasible()
+  std::optional<double> peak_memory_bytes;  ///< of a generated training job
+  double seconds = 0.0;                     ///< what its run takes on one core, roughly: within a factor of about three
+};
+
+/// Returns a preview of every point, in order. Throws as check_sweep().
+[[nodiscard]] std::vector<PointPreview> preview_sweep(const Sweep& sweep, const Registries& known);
 
 /// The points of one sweep. Safe to use from several threads.
 class PointRunner : public studies::Study<Record> {
@@ -61,10 +73,10 @@ class PointRunner : public studies::Study<Record> {
   double point_limit_s_;
   bool run_infeasible_;
   Json base_;
-  bool studies_;                       ///< the base is a study of slices
-  mutable config::GraphCache graphs_;  ///< locks itself
-  mutable InputsOfPoints inputs_;      ///< locks itself
-  mutable KnownSteps known_steps_;     ///< of points whose months differ and whose steps do not; locks itself
+  bool studies_;                             ///< the base is a study of slices
+  mutable config::GraphCache graphs_;        ///< locks itself
+  mutable InputsOfPoints inputs_;            ///< locks itself
+  mutable goodput::KnownSteps known_steps_;  ///< of points whose months differ and whose steps do not; locks itself
 };
 
 }  // namespace photonrail::sweep

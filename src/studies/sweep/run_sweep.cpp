@@ -292,6 +292,16 @@ std::uint64_t prepare_for_shards(const Sweep& sweep, const SweepOptions& options
   return Run(sweep, options, nobody, known).in_folder(false).missing();
 }
 
+std::vector<PointPreview> preview_sweep(const Sweep& sweep, const Registries& known) {
+  std::vector<std::uint32_t> all(sweep.points.size());
+  std::iota(all.begin(), all.end(), 0U);
+  std::vector<PointPreview> previews;
+  static_cast<void>(PointRunner(sweep, known)
+                        .check(
+                            all, threads_of({}), [] { return false; }, &previews));
+  return previews;
+}
+
 }  // namespace sweep
 
 SweepSummary run_sweep(const Sweep& sweep, const SweepOptions& options, SweepObserver& observer, const Registries& known) {
@@ -303,21 +313,7 @@ SweepSummary run_sweep(const Sweep& sweep, const SweepOptions& options, SweepObs
   }
 }
 
-void check_sweep(const Sweep& sweep, const Registries& known) {
-  std::vector<std::uint32_t> all(sweep.points.size());
-  std::iota(all.begin(), all.end(), 0U);
-  static_cast<void>(sweep::PointRunner(sweep, known).check(all, sweep::threads_of({}), [] { return false; }));
-}
-
-std::vector<PointPreview> preview_sweep(const Sweep& sweep, const Registries& known) {
-  std::vector<std::uint32_t> all(sweep.points.size());
-  std::iota(all.begin(), all.end(), 0U);
-  std::vector<PointPreview> previews;
-  static_cast<void>(sweep::PointRunner(sweep, known)
-                        .check(
-                            all, sweep::threads_of({}), [] { return false; }, &previews));
-  return previews;
-}
+void check_sweep(const Sweep& sweep, const Registries& known) { static_cast<void>(sweep::preview_sweep(sweep, known)); }
 
 SweepSummary merge_sweep(const std::filesystem::path& directory) {
   const auto manifest = sweep::read_manifest(directory);

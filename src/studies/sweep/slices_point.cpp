@@ -1,9 +1,10 @@
 #include "studies/sweep/slices_point.hpp"
+#include "core/inside.hpp"
 
 #include "core/counted.hpp"
-#include "photonrail/study/slices.hpp"
 #include "studies/slices/reader.hpp"
 #include "studies/slices/report.hpp"
+#include "studies/slices/study.hpp"
 
 #include <algorithm>
 
@@ -15,11 +16,7 @@ bool is_study(const Json& base) {
 }
 
 slices::AllocationStudy study_of(const Json& json, const std::filesystem::path& directory, const std::string& file) {
-  try {
-    return slices::read_study_json(json, directory, slices::AllocatorRegistry::builtin());
-  } catch (const ConfigError& error) {
-    throw error.inside(file);
-  }
+  return core::inside(file, [&] { return slices::read_study_json(json, directory, slices::AllocatorRegistry::builtin()); });
 }
 
 Estimate estimate_of(const slices::AllocationStudy& study) {

@@ -3,7 +3,7 @@
 
 #include "json/json.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/study/slices.hpp"
+#include "studies/slices/study.hpp"
 #include "studies/sweep/points.hpp"
 #include "studies/sweep/record.hpp"
 

@@ -1,4 +1,4 @@
-#include "photonrail/collective/synthesis.hpp"
+#include "collective/synthesis/synthesis.hpp"
 
 #include "photonrail/testing/replay.hpp"
 #include "support/errors.hpp"
@@ -14,6 +14,13 @@
 namespace photonrail::test {
 namespace {
 
+using synthesis::SwitchPolicy;
+using synthesis::SynthesisLink;
+using synthesis::SynthesisOptions;
+using synthesis::SynthesisSketch;
+using synthesis::SynthesisTopology;
+using synthesis::SynthesizedCollective;
+using synthesis::SynthesizedSend;
 using ::testing::HasSubstr;
 
 constexpr Duration kHalfMicrosecond{500'000};

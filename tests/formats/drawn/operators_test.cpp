@@ -1,6 +1,6 @@
 // Drawn operator tables: written with other columns first, in other units and forms of numbers, read back, and asked for
 // the times of their own points and of points between.
-#include "photonrail/formats/operators.hpp"
+#include "formats/operators/operators.hpp"
 #include "formats/drawn/drawn.hpp"
 #include "formats/operators/csv.hpp"
 #include "support/folder.hpp"
@@ -279,7 +279,7 @@ void compare_rows(const TableTruth& truth, const std::string& text, Differences&
 
 /// What import gives: lines of `# key: value`, the columns, and rows, in the order of the documentation.
 void compare_import(const TableTruth& truth, const std::filesystem::path& file, Differences& found) {
-  const ImportedOperatorTable imported = import_operator_table(file);
+  const formats::operators::ImportedOperatorTable imported = formats::operators::import_operator_table(file);
   found.compare("import name", truth.gpu + "/" + truth.kind + "_" + truth.precision + ".csv", imported.name);
   found.compare("import rows", truth.time_ns.size(), imported.rows);
   std::string head = "# photonrail.operators/1\n# gpu: " + truth.gpu + "\n# kind: " + truth.kind +
@@ -435,7 +435,7 @@ Differences read_tables(std::uint64_t seed, const TablesTruth& written, const Ta
     const std::string name = gpu + "/" + table.kind + "_" + table.precision + (packed == text ? ".csv" : ".csv.gz");
     compare_import(truth.tables[t], folder.write(name, packed), found);
   }
-  const OperatorTimes times = operator_times(gpu, folder.path());
+  const OperatorTimes times = formats::operators::operator_times(gpu, folder.path());
   compare_device(truth, times.device(), found);
   compare_points(truth, times, found);
   compare_middles(truth, times, found);

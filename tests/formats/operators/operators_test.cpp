@@ -1,4 +1,4 @@
-#include "photonrail/formats/operators.hpp"
+#include "formats/operators/operators.hpp"
 
 #include "formats/input_file.hpp"
 #include "support/folder.hpp"
@@ -17,6 +17,13 @@
 namespace photonrail::test {
 namespace {
 
+using formats::operators::import_operator_table;
+using formats::operators::operator_gpus;
+using formats::operators::operator_table_errors;
+using formats::operators::operator_table_info;
+using formats::operators::operator_times;
+using formats::operators::OperatorTableError;
+using formats::operators::OperatorTableInfo;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

@@ -1,6 +1,7 @@
 // TACCL's algorithms, collectives as Chakra traces, topologies and sketches; and all of them in scenarios.
 #include "formats/chakra/chakra_support.hpp"
 #include "formats/plan_file_support.hpp"
+#include "formats/synthesis/topology_and_sketch.hpp"
 #include "support/shared_data.hpp"
 
 namespace photonrail::test {
@@ -147,7 +148,7 @@ const char* const kTopology = R"({"schema": "photonrail.topology/1", "nodes": 3,
 
 TEST(TopologyFile, IsRead) {
   const Folder folder;
-  const SynthesisTopology t = read_synthesis_topology(folder.write("t.json", kTopology));
+  const synthesis::SynthesisTopology t = formats::synthesis::read_synthesis_topology(folder.write("t.json", kTopology));
   EXPECT_EQ(t.nodes, 3u);
   EXPECT_EQ(t.send_ports, 1u);
   EXPECT_EQ(t.receive_ports, 0u);
@@ -163,7 +164,7 @@ TEST(TopologyFile, Errors) {
   const auto problem = [&](const std::string& what, const std::string& into) {
     std::string text = kTopology;
     text.replace(text.find(what), what.size(), into);
-    return message_of([&] { (void)read_synthesis_topology(folder.write("t.json", text)); });
+    return message_of([&] { (void)formats::synthesis::read_synthesis_topology(folder.write("t.json", text)); });
   };
   EXPECT_THAT(problem("topology/1", "topology/2"), HasSubstr("t.json: /schema: unknown schema"));
   EXPECT_THAT(problem("\"nodes\": 3", "\"nodes\": 4"), HasSubstr("some nodes cannot reach all others"));
@@ -175,18 +176,19 @@ TEST(TopologyFile, Errors) {
 
 TEST(SketchFile, IsReadAndRefused) {
   const Folder folder;
-  const SynthesisSketch sketch = read_synthesis_sketch(folder.write("s.json", R"({"schema": "photonrail.sketch/1",
+  const synthesis::SynthesisSketch sketch =
+      formats::synthesis::read_synthesis_sketch(folder.write("s.json", R"({"schema": "photonrail.sketch/1",
     "links": {"only": [[0, 1], [1, 0]], "without": [[2, 3]]}, "switches": [{"nodes": [0, 1], "connections": "most"}],
     "symmetries": [{"offset": 1, "group": 2}]})"));
   EXPECT_EQ(sketch.only, (std::vector<MemberPair>{{0, 1}, {1, 0}}));
   EXPECT_EQ(sketch.without, (std::vector<MemberPair>{{2, 3}}));
   ASSERT_EQ(sketch.switches.size(), 1u);
-  EXPECT_EQ(sketch.switches[0].policy, SwitchPolicy::kMaxConnections);
+  EXPECT_EQ(sketch.switches[0].policy, synthesis::SwitchPolicy::kMaxConnections);
   ASSERT_EQ(sketch.symmetries.size(), 1u);
   EXPECT_EQ(sketch.symmetries[0].group, 2u);
   const auto problem = [&](const std::string& body) {
     const std::string text = R"({"schema": "photonrail.sketch/1", )" + body + "}";
-    return message_of([&] { (void)read_synthesis_sketch(folder.write("s.json", text)); });
+    return message_of([&] { (void)formats::synthesis::read_synthesis_sketch(folder.write("s.json", text)); });
   };
   EXPECT_THAT(problem(R"("links": {"only": [[0]]})"), HasSubstr("/links/only/0: must be a pair of nodes"));
   EXPECT_THAT(problem(R"("switches": [{"nodes": [0], "connections": "some"}])"),
@@ -196,7 +198,7 @@ TEST(SketchFile, IsReadAndRefused) {
 
 // A synthesized plan, written and read again, takes no less than one port allows, and about what was predicted.
 TEST(Synthesized, APlanRunsAsPredicted) {
-  SynthesisTopology t;
+  synthesis::SynthesisTopology t;
   t.nodes = 6;
   t.send_ports = t.receive_ports = 1;
   const Bandwidth rate{53.6870912e9};
@@ -205,7 +207,7 @@ TEST(Synthesized, APlanRunsAsPredicted) {
       if (a != b) t.links.push_back({a, b, Duration{500'000}, rate});
     }
   }
-  const SynthesisOptions options{.size = Bytes{1 << 20}};
+  const synthesis::SynthesisOptions options{.size = Bytes{1 << 20}};
   const auto made = synthesize(t, options);
   const CollectiveCall call{.op = options.op, .members = 6, .size = options.size};
   const std::string xml = msccl_xml(call, *made.algorithm(t, "made")->expand(call), "made");

@@ -1,6 +1,6 @@
 // Published rates and goodput figures. The inputs are facts of the sources named at each; nothing is fitted to the results.
-#include "photonrail/study/goodput/history.hpp"
 #include "studies/goodput/closed_forms.hpp"
+#include "studies/goodput/process/history.hpp"
 #include "studies/goodput/specs.hpp"
 
 #include <gtest/gtest.h>

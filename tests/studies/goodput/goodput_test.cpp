@@ -3,6 +3,7 @@
 
 #include "photonrail/error.hpp"
 #include "photonrail/study/sweep.hpp"
+#include "studies/goodput/known_steps.hpp"
 #include "studies/goodput/section/faults.hpp"
 #include "support/errors.hpp"
 #include "support/folder.hpp"
@@ -61,7 +62,7 @@ TEST(Goodput, EveryPointOfTheConfigsIsAScenario) {
 // The first week of 16,384 GPUs without spares, whose steps with missing replicas and slow NICs are folded (54 days of 100
 // seeds take 6 s), and a month of the recorded trace without spares.
 TEST(Goodput, TheLargeConfigsRun) {
-  KnownSteps known_steps;
+  goodput::KnownSteps known_steps;
   for (const auto& [file, points, days] :
        {std::tuple{"llama3-16384.json", 1U, 7.0}, {"trace-400-servers.json", 3U, 30.0}}) {
     const Sweep sweep = read_sweep(fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/goodput" / file);

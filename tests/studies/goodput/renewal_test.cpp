@@ -1,7 +1,7 @@
 // Histories against closed forms of renewal theory.
-#include "photonrail/study/goodput/history.hpp"
 #include "studies/goodput/closed_forms.hpp"
 #include "studies/goodput/process/formulas.hpp"
+#include "studies/goodput/process/history.hpp"
 #include "studies/goodput/specs.hpp"
 
 #include <gmock/gmock.h>

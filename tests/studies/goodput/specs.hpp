@@ -1,7 +1,7 @@
 // Small scenarios of goodput for tests.
 #pragma once
 
-#include "photonrail/study/goodput/history.hpp"
+#include "studies/goodput/process/history.hpp"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // Degraded configurations up to symmetry, and their steps from the step simulator.
-#include "photonrail/study/goodput/step_times.hpp"
+#include "studies/goodput/process/step_times.hpp"
 
 #include "photonrail/error.hpp"
 #include "studies/goodput/specs.hpp"

@@ -1,4 +1,5 @@
 // The planner's bound against simulated steps of drawn jobs, on electrical rails and on optical ones that switch.
+#include "studies/plan/bound.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
@@ -64,11 +65,11 @@ TEST(PlannerBound, IsBelowTheStepsOfDrawnJobsOnTheirRails) {
     try {
       const Scenario scenario = parse_scenario(file.dump(), ".");
       const TrainingSpec spec = read_training_spec(folder.write("s.json", file.dump()));
-      StepBound::Facts facts;
+      plan::StepBound::Facts facts;
       facts.rings.fill(true);
-      const Duration anywhere = StepBound(scenario.cluster, facts).closer(spec);
+      const Duration anywhere = plan::StepBound(scenario.cluster, facts).closer(spec);
       facts.switching = Duration{static_cast<std::int64_t>(delay_ms * 1e9)};
-      const Duration here = StepBound(scenario.cluster, facts).closer(spec);
+      const Duration here = plan::StepBound(scenario.cluster, facts).closer(spec);
       const Duration step = simulate(scenario).step_time();
       EXPECT_LE(anywhere, here) << file.dump();
       EXPECT_LE(here, step) << file.dump();

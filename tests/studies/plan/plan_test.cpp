@@ -5,6 +5,8 @@
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/cost.hpp"
 #include "photonrail/study/goodput.hpp"
+#include "studies/plan/bound.hpp"
+#include "studies/plan/explain.hpp"
 #include "studies/plan/plan_files.hpp"
 #include "support/folder.hpp"
 #include "support/source_dir.hpp"
@@ -214,7 +216,7 @@ TEST(Planner, NoStepIsShorterThanItsBound) {
         try {
           const Scenario scenario = parse_scenario(file.dump(), ".");
           const TrainingSpec spec = read_training_spec(folder.write("s.json", file.dump()));
-          StepBound bound(scenario.cluster);
+          plan::StepBound bound(scenario.cluster);
           const Duration least = bound.of(spec);
           const Duration closer = bound.closer(spec);
           const Duration step = simulate(scenario).step_time();
@@ -315,14 +317,14 @@ TEST(Planner, SaysWhatItsAnswerRestsOn) {
   file["shapes"] = {{"tp", {2}}, {"pp", {2, 4}}, {"sharding", {"zero1"}}};
   const Plan plan = parsed_plan(file);
   const PlanResult result = run_plan(plan);
-  const PlanExplanation of = explain_plan(plan, result);
+  const plan::PlanExplanation of = plan::explain_plan(plan, result);
   EXPECT_TRUE(of.is_whole);
   const double best = result.best.front().objectives.front();
   ASSERT_EQ(of.ladder.size(), 3u);  // the base, its rails, its shape
   EXPECT_EQ(of.ladder.front().objective, to_seconds(simulate(parse_scenario(plan.base, ".")).step_time()));
   EXPECT_EQ(of.ladder.back().objective, best);
   const auto efficiency = std::find_if(of.robustness.begin(), of.robustness.end(),
-                                       [](const PlanRobustness& r) { return r.what == "efficiency of GPUs"; });
+                                       [](const plan::PlanRobustness& r) { return r.what == "efficiency of GPUs"; });
   ASSERT_NE(efficiency, of.robustness.end());
   EXPECT_GT(efficiency->at_low, best);
   EXPECT_LT(efficiency->at_high, best);

@@ -1,7 +1,7 @@
 // Published steps with measured operator tables: photonrail calibrate --rows. All rows, with the reasons:
 // docs/validation.md.
+#include "studies/rows/measured_rows.hpp"
 #include "golden/golden.hpp"
-#include "photonrail/study/rows.hpp"
 #include "photonrail/workload/training_operators.hpp"
 #include "support/processor_time.hpp"
 #include "support/shared_data.hpp"
@@ -18,6 +18,10 @@
 namespace photonrail::test {
 namespace {
 
+using rows::MeasuredRow;
+using rows::MeasuredRows;
+using rows::read_measured_rows;
+using rows::RowErrors;
 namespace fs = std::filesystem;
 
 MeasuredRows published() { return read_measured_rows(configs() / "rows" / "published-steps.json"); }

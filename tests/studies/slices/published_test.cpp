@@ -1,7 +1,7 @@
 // Figures that others published about slices. docs/validation.md has the table with sources and reasons.
-#include "photonrail/study/slices/availability.hpp"
 #include "photonrail/study/slices/slices.hpp"
-#include "photonrail/study/slices/step_circuits.hpp"
+#include "studies/slices/pods/availability.hpp"
+#include "studies/slices/pods/step_circuits.hpp"
 #include "support/shared_data.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "photonrail/study/slices/scheduling.hpp"
+#include "studies/slices/pods/scheduling.hpp"
 #include "photonrail/error.hpp"
 #include "support/processor_time.hpp"
 #include "support/sanitizers.hpp"

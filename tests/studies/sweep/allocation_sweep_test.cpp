@@ -1,6 +1,6 @@
 // Sweeps over studies of slices: threads, errors, going on where one stopped, points of an earlier state.
 #include "photonrail/error.hpp"
-#include "photonrail/study/slices.hpp"
+#include "studies/slices/study.hpp"
 #include "studies/sweep/database.hpp"
 #include "studies/sweep/sweep_support.hpp"
 

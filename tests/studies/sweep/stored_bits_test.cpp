@@ -3,8 +3,8 @@
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/study/compare.hpp"
 #include "photonrail/study/goodput.hpp"
+#include "report/compare.hpp"
 #include "report/page.hpp"
 #include "studies/record_log.hpp"
 #include "studies/sweep/sweep_support.hpp"
@@ -228,12 +228,12 @@ TEST_F(StoredBits, InResultsOfRunsAreNamed) {
   const std::string text = ::photonrail::json::with_seal(to_json(result));
   std::ofstream(folder / "unsealed.json") << to_json(result);
   std::ofstream(folder / "result.json") << text;
-  EXPECT_TRUE(compare_paths(folder / "result.json", folder / "unsealed.json").differences.empty());
+  EXPECT_TRUE(report::compare_paths(folder / "result.json", folder / "unsealed.json").differences.empty());
   EXPECT_NO_THROW((void)report::read_page_data(folder));
   for (std::uint64_t i = 0, cases = test_cases(100); i < cases; ++i) {
     std::ofstream(folder / "result.json", std::ios::trunc) << flipped(text, random_() % (8 * text.size()));
     EXPECT_FALSE(succeeds([&] { (void)report::read_page_data(folder); }));
-    EXPECT_FALSE(succeeds([&] { (void)compare_paths(folder / "result.json", folder / "unsealed.json"); }));
+    EXPECT_FALSE(succeeds([&] { (void)report::compare_paths(folder / "result.json", folder / "unsealed.json"); }));
   }
 }
 

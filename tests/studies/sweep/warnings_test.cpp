@@ -1,5 +1,6 @@
 // What a point was warned of is in its row, whichever way it was run, and what cannot run is marked.
 #include "report/page.hpp"
+#include "studies/sweep/points.hpp"
 #include "studies/sweep/sweep_support.hpp"
 #include "support/processor_time.hpp"
 #include "support/source_dir.hpp"
@@ -79,7 +80,7 @@ TEST_F(PointWarnings, AreInTheTablesOfEveryWay) {
 }
 
 TEST_F(PointWarnings, AreKnownBeforeAnythingRuns) {
-  const auto previews = preview_sweep(splits());
+  const auto previews = sweep::preview_sweep(splits(), {});
   ASSERT_EQ(previews.size(), 2);
   EXPECT_THAT(previews[0].warnings, Contains(HasSubstr("does not fit the GPU")));
   EXPECT_THAT(previews[0].infeasible, HasSubstr("stage 0 needs "));
@@ -165,7 +166,7 @@ TEST_F(PointWarnings, TheTimeThatIsToldHasSpreadsAndMonths) {
   const auto seconds = [&](const json& scenario) {
     const Sweep sweep = read_sweep(
         write("sweep.json", R"({"schema": "photonrail.sweep/1", "base": )" + scenario.dump() + R"(, "axes": []})"));
-    return preview_sweep(sweep).at(0).seconds;
+    return sweep::preview_sweep(sweep, {}).at(0).seconds;
   };
   json drawn = small_scenario();
   drawn["stragglers"] = {{{"ranks", "random"}, {"delay_us", 10}}};
@@ -202,7 +203,7 @@ TEST_F(PointWarnings, TheTimeThatIsToldIsAboutThatOfTheRun) {
                             {"parallelism", {{"tp", 8}, {"pp", 4}, {"dp", 2}}}}}};
   const Sweep sweep = read_sweep(
       write("sweep.json", R"({"schema": "photonrail.sweep/1", "base": )" + scenario.dump() + R"(, "axes": []})"));
-  const double told = preview_sweep(sweep).at(0).seconds;
+  const double told = sweep::preview_sweep(sweep, {}).at(0).seconds;
   double fastest = 1e9;
   for (int i = 0; i < 5; ++i) {
     const double before = processor_seconds();

@@ -1,9 +1,7 @@
 // One history of a job over months, by the seed of its random numbers, and the summary of many histories.
 #pragma once
 
-#include "photonrail/study/goodput/policy.hpp"
 #include "photonrail/study/goodput/spec.hpp"
-#include "photonrail/study/goodput/step_times.hpp"
 
 #include <array>
 #include <cstddef>
@@ -73,22 +71,6 @@ struct Period {
   State state = State::kRunning;
   std::uint32_t source = 0;  ///< of the failure that began it, where one did
 };
-
-class HistoryObserver {
- public:
-  virtual ~HistoryObserver() = default;
-  /// In ascending time, without gaps.
-  virtual void period(const Period&) {}
-  /// After every change of servers, for laws: which server is at each place of the job, and which servers are down.
-  virtual void places(LongTime /*now*/, bool /*running*/, const std::vector<std::uint32_t>& /*server_at*/,
-                      const std::vector<std::uint32_t>& /*down*/, const std::vector<bool>& /*dropped*/) {}
-};
-
-/// The same arguments give the same history, on every machine and in any thread. `steps` is asked for the configurations
-/// that occur. Throws ConfigError (a spec that is not valid, unknown policies) and DeadlockError: the healthy job cannot
-/// run.
-[[nodiscard]] History run_history(const GoodputSpec& spec, StepTimes& steps, std::uint64_t seed,
-                                  const PolicyTable& policies = {}, HistoryObserver* observer = nullptr);
 
 /// A mean over seeds with its confidence interval of 95 % (Student's t; of one seed the mean alone).
 struct Estimate {

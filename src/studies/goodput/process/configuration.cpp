@@ -1,5 +1,5 @@
 // Degraded configurations, up to symmetry.
-#include "photonrail/study/goodput/step_times.hpp"
+#include "studies/goodput/process/step_times.hpp"
 
 #include "core/printed.hpp"
 

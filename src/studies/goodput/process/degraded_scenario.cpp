@@ -1,5 +1,5 @@
 // The step scenario of a configuration: what the step simulator can say of parts that are down.
-#include "photonrail/study/goodput/step_times.hpp"
+#include "studies/goodput/process/step_times.hpp"
 
 #include "core/field.hpp"
 #include "photonrail/error.hpp"

@@ -1,4 +1,4 @@
-#include "photonrail/study/goodput/history.hpp"
+#include "studies/goodput/process/history.hpp"
 
 #include "photonrail/error.hpp"
 #include "studies/goodput/process/process.hpp"

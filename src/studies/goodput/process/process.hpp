@@ -1,8 +1,8 @@
 // The renewal process of one history: failures, detections, decisions, recoveries, repairs.
 #pragma once
 
-#include "photonrail/study/goodput/history.hpp"
 #include "studies/goodput/process/failure_clock.hpp"
+#include "studies/goodput/process/history.hpp"
 #include "studies/goodput/process/server_pool.hpp"
 #include "studies/goodput/process/work_ledger.hpp"
 

@@ -1,4 +1,4 @@
-#include "photonrail/study/goodput/step_times.hpp"
+#include "studies/goodput/process/step_times.hpp"
 
 #include "photonrail/error.hpp"
 

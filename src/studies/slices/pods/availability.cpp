@@ -1,4 +1,4 @@
-#include "photonrail/study/slices/availability.hpp"
+#include "studies/slices/pods/availability.hpp"
 
 #include "photonrail/error.hpp"
 

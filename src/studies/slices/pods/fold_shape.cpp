@@ -17,15 +17,6 @@ constexpr std::uint32_t kFoldingCube = 4;  // the wrap-around links of such a cu
 
 std::uint32_t largest_side(const Shape& s) { return *std::max_element(s.sides.begin(), s.sides.end()); }
 
-Shape ascending(Shape shape) {
-  for (std::uint32_t d = 0; d < shape.dimensions; ++d) {
-    for (std::uint32_t e = d + 1; e < shape.dimensions; ++e) {
-      if (shape.sides[e] < shape.sides[d]) std::swap(shape.sides[d], shape.sides[e]);
-    }
-  }
-  return shape;
-}
-
 /// A side of 2 becomes 4, another even side is halved.
 void fold_two_to_four(const Shape& shape, std::set<Shape>& found) {
   for (std::uint32_t two = 0; two < shape.dimensions; ++two) {
@@ -59,6 +50,11 @@ void fold_into_space(const Shape& shape, std::uint32_t edge, std::set<Shape>& fo
 }
 
 }  // namespace
+
+Shape ascending(Shape shape) {
+  std::sort(shape.sides.begin(), shape.sides.begin() + shape.dimensions);
+  return shape;
+}
 
 std::vector<Shape> folds_of(const Shape& shape, std::uint32_t edge) {
   std::set<Shape> found;

@@ -1,7 +1,7 @@
 // Jobs that wait, by what they ask for: jobs with equal requests are refused together.
 #pragma once
 
-#include "photonrail/study/slices/scheduling.hpp"
+#include "studies/slices/pods/scheduling.hpp"
 
 #include <compare>
 #include <map>

@@ -1,26 +1,14 @@
 // A pod that loses what it cannot place: refusals by shape, without a queue in between.
 #include "core/field.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/study/slices/scheduling.hpp"
 #include "photonrail/study/slices/slices.hpp"
+#include "studies/slices/pods/fold_shape.hpp"
+#include "studies/slices/pods/scheduling.hpp"
 
 #include <algorithm>
 #include <map>
 
 namespace photonrail::slices {
-
-namespace {
-
-Shape sorted_sides(Shape shape) {
-  for (std::uint32_t d = 0; d < shape.dimensions; ++d) {
-    for (std::uint32_t e = d + 1; e < shape.dimensions; ++e) {
-      if (shape.sides[e] < shape.sides[d]) std::swap(shape.sides[d], shape.sides[e]);
-    }
-  }
-  return shape;
-}
-
-}  // namespace
 
 LossResult run_without_queue(const std::vector<SliceJob>& jobs, const PodSpec& spec, const AllocatorFactory& factory) {
   const auto allocator = factory.make(spec);
@@ -29,7 +17,7 @@ LossResult run_without_queue(const std::vector<SliceJob>& jobs, const PodSpec& s
   for (const SliceJob& job : jobs) {
     if (!job.request.shape)
       throw core::FieldError(core::field("jobs"), "a request has no shape", "shapes, such as [2, 4, 4]");
-    const Shape shape = sorted_sides(*job.request.shape);
+    const Shape shape = ascending(*job.request.shape);
     rows.try_emplace({shape.size(), shape}, LossRow{shape});
   }
   std::vector<Shape> sizes;
@@ -56,7 +44,7 @@ LossResult run_without_queue(const std::vector<SliceJob>& jobs, const PodSpec& s
       result.stranded += stranded_share(*allocator, pod, sizes);
       ++with_idle;
     }
-    const Shape shape = sorted_sides(*job.request.shape);
+    const Shape shape = ascending(*job.request.shape);
     LossRow& row = rows.at({shape.size(), shape});
     ++row.asked;
     SliceDecision decision = allocate(*allocator, pod, job.request);

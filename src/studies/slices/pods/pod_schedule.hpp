@@ -2,10 +2,10 @@
 #pragma once
 
 #include "photonrail/core/random.hpp"
-#include "photonrail/study/slices/scheduling.hpp"
 #include "photonrail/study/slices/slices.hpp"
 #include "studies/slices/pods/allocator_memo.hpp"
 #include "studies/slices/pods/job_queue.hpp"
+#include "studies/slices/pods/scheduling.hpp"
 #include "studies/slices/pods/spare_pool.hpp"
 
 #include <cstdint>

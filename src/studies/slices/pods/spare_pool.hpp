@@ -1,7 +1,7 @@
 // Servers or racks that are held back for jobs that a failure stops.
 #pragma once
 
-#include "photonrail/study/slices/scheduling.hpp"
+#include "studies/slices/pods/scheduling.hpp"
 
 #include <cstdint>
 #include <span>

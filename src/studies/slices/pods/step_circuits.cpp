@@ -1,4 +1,4 @@
-#include "photonrail/study/slices/step_circuits.hpp"
+#include "studies/slices/pods/step_circuits.hpp"
 
 #include "core/counted.hpp"
 #include "photonrail/error.hpp"

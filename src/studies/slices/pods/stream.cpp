@@ -1,6 +1,6 @@
 #include "photonrail/core/random.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/study/slices/scheduling.hpp"
+#include "studies/slices/pods/scheduling.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "core/counted.hpp"
 #include "photonrail/core/random.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/study/slices/availability.hpp"
+#include "studies/slices/pods/availability.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 enum class ScaleUpProtocol : std::uint8_t { kLl, kLl128, kSimple, kNvls, kPairwiseLl, kPairwiseSimple };
 [[nodiscard]] std::string_view to_string(ScaleUpProtocol protocol);
@@ -84,4 +84,4 @@ enum class TokenExchange : std::uint8_t {
 [[nodiscard]] Duration token_exchange_time(TokenExchange exchange, std::uint32_t ep, std::uint64_t tokens,
                                            std::uint32_t top_k = 8, std::uint32_t hidden = 7168);
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::report {
 
 /// Values that differ. Elements of one array count as one place, whose index is "*", and the largest difference stands for
 /// all of them.
@@ -41,4 +41,4 @@ struct Comparison {
 /// For people: a line a difference, those beyond the tolerance marked, and a last line that sums up.
 [[nodiscard]] std::string to_table(const Comparison& comparison, double tolerance);
 
-}  // namespace photonrail
+}  // namespace photonrail::report

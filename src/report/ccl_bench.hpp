@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::report {
 
 /// CCL-Bench measures kernels of a recorded trace. Here a communication kernel of a rank begins when the rank has reached
 /// the operation and the operation before it on the same lane is done, and ends when the operation is done on the rank: as
@@ -73,4 +73,4 @@ class CclBenchObserver : public Observer {
 /// One JSON object, keys in a fixed order; what is absent is null.
 [[nodiscard]] std::string to_json(const CclBenchMetrics& metrics);
 
-}  // namespace photonrail
+}  // namespace photonrail::report

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::formats::operators {
 
 /// GPUs that have tables, ascending. `folder` empty: those that come with the library.
 [[nodiscard]] std::vector<std::string> operator_gpus(const std::filesystem::path& folder = {});
@@ -63,4 +63,4 @@ struct ImportedOperatorTable {
 };
 [[nodiscard]] ImportedOperatorTable import_operator_table(const std::filesystem::path& file);
 
-}  // namespace photonrail
+}  // namespace photonrail::formats::operators

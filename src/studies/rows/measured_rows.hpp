@@ -15,8 +15,10 @@
 #include <vector>
 
 namespace photonrail {
-
 struct Registries;  // simulate.hpp
+}  // namespace photonrail
+
+namespace photonrail::rows {
 
 /// A measured step.
 struct MeasuredRow {
@@ -82,4 +84,4 @@ struct RowErrors {
 /// The picture: simulated over measured steps, a point a row, as SVG.
 [[nodiscard]] std::string rows_svg(const MeasuredRows& rows, const std::vector<RowOutcome>& outcomes);
 
-}  // namespace photonrail
+}  // namespace photonrail::rows

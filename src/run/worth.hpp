@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::run {
 
 /// A resource that a scenario may have more of.
 struct Resource {
@@ -52,4 +52,4 @@ struct Worth {
 /// Scenarios of several jobs have none.
 [[nodiscard]] std::vector<Worth> worth_of(const Scenario& scenario, const RunResult& base, const Registries& registries);
 
-}  // namespace photonrail
+}  // namespace photonrail::run

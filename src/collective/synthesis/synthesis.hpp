@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::synthesis {
 
 /// One direction. A message of b bytes occupies it for latency + b / rate, and is there at the end of that.
 struct SynthesisLink {
@@ -94,4 +94,4 @@ struct SynthesizedCollective {
 [[nodiscard]] SynthesizedCollective synthesize(const SynthesisTopology& topology, const SynthesisOptions& options,
                                                const SynthesisSketch& sketch = {});
 
-}  // namespace photonrail
+}  // namespace photonrail::synthesis

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 /// Where the state of the ranks goes. kPeer: into the memory of the GPU at the same place in another server of the job,
 /// through its rail (Gemini, Wang et al., SOSP 2023). kStorage: to hosts of storage on the rails, through the NIC. kOwn:
@@ -56,4 +56,4 @@ struct CheckpointedGraph {
                                                 std::uint32_t gpus_per_server, std::uint32_t cluster_servers,
                                                 const CheckpointTraffic& traffic);
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -4,7 +4,7 @@
 usage: tools/rows/leave_out_curves.py OPERATORS_FOLDER [SYSTEM ...]
 
 OPERATORS_FOLDER has nccl.csv. For each system, each curve (an operation on a number of GPUs, both element types) is left out in turn,
-the costs of the protocols (photonrail/collective/scale_up.hpp) are fitted to every second size of the others by coordinate descent on the
+the costs of the protocols (src/collective/scale_up.hpp) are fitted to every second size of the others by coordinate descent on the
 square root of the error of the logarithm, and the curve is predicted. Printed: geometric mean of the error of 64 KiB and more, and its bias.
 """
 import csv

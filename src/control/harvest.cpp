@@ -185,6 +185,15 @@ class Harvest : public Controller {
     return pays(view, largest(bytes), share) ? share : 1;
   }
 
+  // Rounds of direct plans may want more circuits of a GPU than it has ports: over all of them at once no round goes.
+  [[nodiscard]] static bool can_be_lit(const FabricView& view, std::span<const ServerPair> pairs) {
+    std::map<ServerIndex, std::uint32_t> out;
+    std::map<ServerIndex, std::uint32_t> in;
+    return std::all_of(pairs.begin(), pairs.end(), [&](ServerPair pair) {
+      return ++out[pair.from] <= view.ports_per_gpu && ++in[pair.to] <= view.ports_per_gpu;
+    });
+  }
+
   void serve(const FabricView& view, const CircuitRequest& demand, CircuitPlan& plan) {
     if (const std::optional<Topology> wanted = target(view, demand)) {
       const bool own = wanted->pairs.data() == demand.pairs.data();
@@ -245,11 +254,12 @@ class Harvest : public Controller {
       // Circuits of other rounds are not widened; so that all are weighed alike, none is counted as wide.
       const std::uint32_t circuits = other_ ? 1 : width(view, rounds.pairs(r), rounds.bytes(r));
       topologies.push_back({number_of(rounds.pairs(r), rounds.bytes(r), circuits), rounds.pairs(r), circuits,
-                            other_ && rounds.same_fibres(rounds.pairs(r))});
+                            other_ && rounds.same_fibres(rounds.pairs(r)) && can_be_lit(view, rounds.pairs(r))});
     }
     if (!other_) return topologies;
     const std::size_t own = topologies.size();
-    earlier_.try_emplace(topologies[0].number, rounds.pairs(0).begin(), rounds.pairs(0).end());
+    if (can_be_lit(view, rounds.pairs(0)))
+      earlier_.try_emplace(topologies[0].number, rounds.pairs(0).begin(), rounds.pairs(0).end());
     for (const auto& [number, pairs] : earlier_) {
       const auto same = [&, n = number](const Topology& t) { return t.number == n; };
       if (std::any_of(topologies.begin(), topologies.begin() + static_cast<std::ptrdiff_t>(own), same)) continue;

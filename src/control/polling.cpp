@@ -27,9 +27,20 @@ class Polling : public Controller {
     number_places(view);
     see_ports(view);
     Decision decision;
+    CircuitPlan plan = serve_in_turn(view, decision);
+    if (plan.connect.empty() && !decision.ask_again && stands_still(view)) {
+      by_turn_ = false;
+      plan = serve_in_turn(view, decision);
+    }
+    if (!plan.connect.empty()) decision.steps.push_back({std::move(plan)});
+    return decision;
+  }
+
+ private:
+  CircuitPlan serve_in_turn(const FabricView& view, Decision& decision) {
     std::vector<std::pair<std::size_t, const CircuitRequest*>> order;
     for (const CircuitRequest& demand : view.requests) {
-      const std::size_t steps = steps_to(view, demand);
+      const std::size_t steps = by_turn_ ? steps_to(view, demand) : 0;
       const Time from = steps > 0 ? lingers_until(demand) : Time{};
       if (from <= view.now) {
         order.emplace_back(steps, &demand);
@@ -46,11 +57,23 @@ class Polling : public Controller {
       if (!serve(demand->pairs, plan)) continue;
       for (const ServerPair pair : demand->pairs) turn_[pair.from] = pair.to;
     }
-    if (!plan.connect.empty()) decision.steps.push_back({std::move(plan)});
-    return decision;
+    return plan;
   }
 
- private:
+  // Turns differ between rails, so that two collectives may each have its circuits on one rail and wait for those on the
+  // other. A rail that is asked again while all is idle and nothing has changed stands still: from then on requests are
+  // served in their order, which is then the same on all rails.
+  bool stands_still(const FabricView& view) {
+    std::vector<std::pair<RequestId, std::uint32_t>> waiting;
+    for (const CircuitRequest& demand : view.requests) waiting.emplace_back(demand.id, demand.round);
+    const bool idle = std::none_of(view.transmit.begin(), view.transmit.end(), [](const PortView& fibre) {
+      return fibre.in_use || (!fibre.peer.is_none() && !fibre.lit);
+    });
+    const bool again = idle && !waiting.empty() && waiting == waiting_;
+    waiting_ = idle ? std::move(waiting) : std::vector<std::pair<RequestId, std::uint32_t>>{};
+    return again && by_turn_;
+  }
+
   void see_ports(const FabricView& view) {
     used_.resize(view.transmit.size());
     for (std::size_t port = 0; port < view.transmit.size(); ++port) {
@@ -96,10 +119,12 @@ class Polling : public Controller {
   }
 
   Duration linger_;
-  std::vector<bool> used_;          // by transmit port: it was in use when last seen
-  std::vector<Time> idle_since_;    // by position: when one of its circuits last became idle
-  std::vector<ServerIndex> turn_;   // by position: where its last circuit went
-  std::vector<ServerIndex> place_;  // by position: in the order of ranks
+  std::vector<bool> used_;                                    // by transmit port: it was in use when last seen
+  std::vector<Time> idle_since_;                              // by position: when one of its circuits last became idle
+  std::vector<ServerIndex> turn_;                             // by position: where its last circuit went
+  std::vector<ServerIndex> place_;                            // by position: in the order of ranks
+  std::vector<std::pair<RequestId, std::uint32_t>> waiting_;  // when last asked with nothing in use, with their rounds
+  bool by_turn_ = true;
   FreePorts ports_;
 };
 

@@ -26,6 +26,12 @@ Bytes lost_to_reconfiguration(const CostModel& costs) {
   return {static_cast<std::int64_t>(std::min(seconds * costs.rail.rate.bytes_per_second / costs.ports, 1e18))};
 }
 
+/// Links inside a server are not re-pointed.
+bool in_one_server(std::span<const MemberPlace> places) {
+  return !places.empty() && std::all_of(places.begin(), places.end(),
+                                        [&](const MemberPlace& place) { return place.server == places.front().server; });
+}
+
 std::vector<std::vector<Bytes>> pair_bytes(const SendPlan& plan) {
   std::vector<std::vector<MemberPair>> pairs(plan.rounds());
   std::vector<std::vector<Bytes>> bytes(plan.rounds());
@@ -174,7 +180,7 @@ std::unique_ptr<const SendPlan> PlanCache::expand(CollectiveCall call, LayoutId 
   call.ports = options_.costs.ports;
   call.places = layouts_[layout].places;
   call.box = layouts_[layout].box;
-  call.reconfiguration = lost_to_reconfiguration(options_.costs);
+  if (!in_one_server(call.places)) call.reconfiguration = lost_to_reconfiguration(options_.costs);
   call.pieces = call.op == CollectiveOp::kSend ? 1 : spec().chunks;
   const CollectiveAlgorithm& algorithm = algorithms_.chooses(call.op) ? choose(call) : algorithms_.supporting(call);
   std::unique_ptr<const SendPlan> plan = algorithms_.expand(algorithm, call);

@@ -332,7 +332,7 @@ MeshAdmission::WaitReason MeshAdmission::why_waiting(Hop hop) const {
     if (waiting_.empty()) return {};
     const bool planned = std::any_of(waiting_.begin(), waiting_.end(),
                                      [&](const Waiting& w) { return parts_.circuits.hop(w.circuit) == hop; });
-    return {mesh + " has no room for " + core::counted(waiting_.size(), "more circuit") + " that were planned" +
+    return {mesh + " has no room for " + core::counted(waiting_.size(), "more planned circuit") +
             (planned ? "" : ", and this is none of them")};
   }
   const auto routed = [this](const std::vector<Circuit>& circuits) {

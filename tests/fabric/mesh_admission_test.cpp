@@ -81,7 +81,7 @@ TEST(MeshAdmission, AClaimIsMadeWholeOrNotAtAll) {
   EXPECT_THAT(rail.up(), IsEmpty());
   EXPECT_THAT(rail.mesh().why_waiting({0, 4}).text, HasSubstr("has no ways for the 8 circuits that are wanted at once"));
   EXPECT_THAT(rail.mesh().why_waiting({0, 1}).text,
-              HasSubstr("has no room for 8 more circuits that were planned, and this is none of them"));
+              HasSubstr("has no room for 8 more planned circuits, and this is none of them"));
 }
 
 // Each of the shifts alone, pair by pair, so that both together have more than the mesh has room for.

@@ -191,7 +191,7 @@ namespace {
 
 bool says_why(const std::string& message) {
   for (const char* reason : {"circuits at once", "into the one port", "circuits into", "more circuits",
-                             "even without other circuits", "circuits that are wanted at once"}) {
+                             "more planned circuit", "even without other circuits", "circuits that are wanted at once"}) {
     if (message.find(reason) != std::string::npos) return true;
   }
   return false;
@@ -221,10 +221,31 @@ bool lacks_room_for_its_topology(const Json& scenario, const std::string& messag
          (names("\"static_split\"") || names("\"topoopt\"") || names("\"harvest\""));
 }
 
+// Of a graph, parts of which came from another world or were taken away: a call that members of its communicator do not
+// make, or a message without its other end.
+bool lacks_partners(const Json& scenario) {
+  if (!scenario.contains("/workload/graph/tasks"_json_pointer)) return false;
+  const Json& graph = scenario["workload"]["graph"];
+  std::map<std::tuple<Json, Json, Json>, int> messages;  // (sender, receiver, tag) -> sends less receives
+  for (const Json& task : graph["tasks"]) {
+    std::set<Json> ranks(task["rank"].begin(), task["rank"].end());
+    if (task.contains("collective")) {
+      const Json& members = graph["communicators"][task["communicator"].get<std::string>()]["ranks"];
+      if (ranks != std::set<Json>(members.begin(), members.end())) return true;
+    }
+    const Json tag = task.value("tag", Json(0));
+    for (const Json& rank : ranks) {
+      if (task.contains("send_to")) ++messages[{rank, task["send_to"], tag}];
+      if (task.contains("receive_from")) --messages[{task["receive_from"], rank, tag}];
+    }
+  }
+  return std::any_of(messages.begin(), messages.end(), [](const auto& of) { return of.second != 0; });
+}
+
 void judge_stuck(const Json& scenario, const Outcome& first, Verdict& verdict) {
   if (may_stop(scenario) || says_why(first.message) || locks_in_its_order(scenario, first.message)) return;
   if (turns_in_vain(scenario, first.message)) return;
-  if (lacks_room_for_its_topology(scenario, first.message)) return;
+  if (lacks_room_for_its_topology(scenario, first.message) || lacks_partners(scenario)) return;
   if (scenario["cluster"]["rail"]["kind"] != "optical") {
     verdict.symptom = "stuck";  // a drawn job cannot wait for itself
     verdict.detail = first.message;

@@ -26,11 +26,13 @@ struct TrainingOutcome {
   std::string error;
 };
 
+// Of two calls that their algorithms cannot do, the one that is met first is named.
 TrainingOutcome training_outcome(TrainingDrawing& job, bool folding) {
   try {
     return {simulate(job.scenario(folding)), ""};
   } catch (const std::exception& e) {
-    return {std::nullopt, e.what()};
+    const std::string text = e.what();
+    return {std::nullopt, text.starts_with("collectives.algorithm.") ? "an algorithm cannot do a call" : text};
   }
 }
 

@@ -83,6 +83,15 @@ class Configs : public ::testing::TestWithParam<std::string> {
     return scenario;
   }
 
+  /// Folded and unfolded; what agents launch is never folded.
+  [[nodiscard]] RunResult run_twice(Fidelity fidelity) const {
+    if (scenario_.workload != nullptr) return simulate(at(fidelity));
+    RunResult folded = expect_same_folded(at(fidelity));
+    RecordProperty("classes", std::to_string(folded.folding.classes));
+    RecordProperty("off", folded.folding.off);
+    return folded;
+  }
+
   Scenario scenario_;
 };
 
@@ -91,9 +100,9 @@ TEST_P(Configs, SaysWhyItIsThere) {
   EXPECT_FALSE(scenario_.why.empty());
 }
 
-TEST_P(Configs, FidelitiesAgreeWithinTheLatencyTermAndTheBooksBalance) {
-  const RunResult exact = simulate(at(Fidelity::kExact));
-  const RunResult stream = simulate(at(Fidelity::kStream));
+TEST_P(Configs, FoldedAndUnfoldedAreEqualFidelitiesAgreeWithinTheLatencyTermAndTheBooksBalance) {
+  const RunResult exact = run_twice(Fidelity::kExact);
+  const RunResult stream = run_twice(Fidelity::kStream);
   expect_balanced(exact);
   expect_balanced(stream);
   if (stream.cost) {
@@ -116,15 +125,6 @@ TEST_P(Configs, FidelitiesAgreeWithinTheLatencyTermAndTheBooksBalance) {
   for (std::size_t d = 0; d < kDimensionCount; ++d) {
     EXPECT_EQ(exact.traffic[d].bytes, stream.traffic[d].bytes);
     EXPECT_EQ(exact.traffic[d].operations, stream.traffic[d].operations);
-  }
-}
-
-TEST_P(Configs, FoldedAndUnfoldedAreEqual) {
-  if (at(Fidelity::kStream).workload != nullptr) return;  // what agents launch is never folded
-  for (const Fidelity fidelity : {Fidelity::kStream, Fidelity::kExact}) {
-    const RunResult folded = expect_same_folded(at(fidelity));
-    RecordProperty("classes", std::to_string(folded.folding.classes));
-    RecordProperty("off", folded.folding.off);
   }
 }
 

@@ -87,9 +87,9 @@ TEST(TimePasses, AControllerThatDecidesWithoutEndInOneInstantIsNamed) {
 }
 
 TEST(TimePasses, ManyOperationsWithoutTimeAreFine) {
-  // 20,000 messages of no bytes over circuits that take no time, one after the other.
+  // 12,000 messages of no bytes over circuits that take no time, one after the other; a controller may decide 10,000 times.
   Job job(2);
-  for (int i = 0; i < 20'000; ++i) job.send(0, 1, 0).receive(0, 1, 0);
+  for (int i = 0; i < 12'000; ++i) job.send(0, 1, 0).receive(0, 1, 0);
   job.optical({}).build();
   EXPECT_EQ(job.run().makespan, Duration{});
 }

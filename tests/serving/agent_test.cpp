@@ -84,7 +84,7 @@ TEST(Serving, AStepLawWithoutAFixedPartIsProcessorSharing) {
   ServingSpec spec = one_pool({{}, {}, 10 * kUs, {}}, engine);
   spec.requests.arrivals.stages = {{150.0}};
   spec.requests.output = tokens(400);
-  spec.requests.count = 20'000;
+  spec.requests.count = 6000;
   const ServingResult r = served(spec);
   EXPECT_NEAR(ms_of(r.e2e.mean), 4.0 / 0.4, 0.4);
   expect_books(r);

@@ -26,7 +26,7 @@ using testing::subjects_of;
 
 /// All policies of the registry together: each gets its share, and some in any case.
 const std::size_t kCasesOfAll = test_cases(5'000);
-constexpr std::size_t kLeast = 1'000;
+constexpr std::size_t kLeast = 500;
 
 class Policies : public ::testing::TestWithParam<PolicyUnderTest> {};
 

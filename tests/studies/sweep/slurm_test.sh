@@ -95,24 +95,24 @@ done
 both_idle() { [[ $(sinfo --noheader --Node --format=%t | grep -c idle) == 2 ]]; }
 within both_idle || skip "Slurm does not start here: $(tail -qn 3 "$dir"/slurmctld.log "$dir"/slurmd.one.log)"
 
-# 80 points of about a tenth of a second.
+# 60 points of about a tenth of a second.
 cat >"$dir/sweep.json" <<'SWEEP'
 { "schema": "photonrail.sweep/1",
   "base": { "schema": "photonrail.scenario/1", "name": "base",
     "cluster": { "servers": 32, "gpus_per_server": 1, "nic": { "ports": 1, "port_gb_per_s": 50 }, "rail": { "kind": "electrical" } },
     "workload": { "collective": { "op": "all_to_all", "algorithm": "pairwise", "bytes": 1000000, "repeat": 160 } },
     "run": { "fidelity": "exact", "folding": false } },
-  "axes": [ { "pointer": "/cluster/nic/latency_ns", "range": { "from": 0, "to": 39, "step": 1 } },
+  "axes": [ { "pointer": "/cluster/nic/latency_ns", "range": { "from": 0, "to": 29, "step": 1 } },
             { "pointer": "/cluster/nic/port_gb_per_s", "values": [25, 50] } ] }
 SWEEP
 cd "$dir"
 "$photonrail" sweep sweep.json --launcher slurm --partition all --time 5 --points-per-task 20 --out out
-grep -q "^#SBATCH --array=1-4$" out/slurm/job.sh || fail "not four tasks"
+grep -q "^#SBATCH --array=1-3$" out/slurm/job.sh || fail "not three tasks"
 
 # One task dies in the middle: the process that writes the first file of a shard. Its number is in the file's name.
-some_lines() { [[ $(cat out/shards/1-of-4.*.jsonl | wc -l) -ge 2 ]]; }
+some_lines() { [[ $(cat out/shards/1-of-3.*.jsonl | wc -l) -ge 2 ]]; }
 within some_lines || fail "the first task does not begin"
-file=$(ls out/shards/1-of-4.*.jsonl)
+file=$(ls out/shards/1-of-3.*.jsonl)
 process=$(basename "$file" .1.jsonl)
 kill -9 "${process##*.}" || fail "the first task was too quick to be killed"
 lines=$(wc -l <"$file")
@@ -129,13 +129,13 @@ within ended || fail "the job does not end"
 "$photonrail" sweep status out | tee status
 grep -q '^missing *0$' status || fail "points are missing"
 grep -q '^slurm *job [0-9]*: ended' status || fail "the state of the job is not told"
-(($(ls out/shards/1-of-4.*.jsonl | wc -l) == 2)) || fail "the task that was killed did not come back"
+(($(ls out/shards/1-of-3.*.jsonl | wc -l) == 2)) || fail "the task that was killed did not come back"
 
 # A task that runs twice adds nothing.
-"$photonrail" sweep sweep.json --out out --shard 2/4 --quiet
+"$photonrail" sweep sweep.json --out out --shard 2/3 --quiet
 [[ $("$photonrail" sweep sweep.json --launcher slurm --out out) == "nothing is missing in out" ]] || fail "submitted again"
 rows=$(tail -n +2 out/results.csv | cut -d, -f1 | sort -n | uniq | wc -l)
-((rows == 80)) && (($(tail -n +2 out/results.csv | wc -l) == 80)) || fail "$rows rows"
+((rows == 60)) && (($(tail -n +2 out/results.csv | wc -l) == 60)) || fail "$rows rows"
 "$photonrail" sweep sweep.json --out local --quiet
 cmp out/results.csv local/results.csv || fail "the table is not that of a local run"
-echo "80 rows, none twice: the task that was killed after $lines of its 20 points came back"
+echo "60 rows, none twice: the task that was killed after $lines of its 20 points came back"

@@ -56,6 +56,17 @@ inline void expect_same_results(const RunResult& a, const RunResult& b) {
   EXPECT_NEAR(a.utilisation->switching, b.utilisation->switching, room);
 }
 
+/// The same of each of several jobs.
+inline void expect_same_jobs(const RunResult& a, const RunResult& b) {
+  ASSERT_EQ(a.jobs.size(), b.jobs.size());
+  for (std::size_t j = 0; j < a.jobs.size(); ++j) {
+    SCOPED_TRACE("job " + std::to_string(j));
+    EXPECT_EQ(a.jobs[j].start, b.jobs[j].start);
+    EXPECT_EQ(a.jobs[j].alone, b.jobs[j].alone);
+    expect_same_results(a.jobs[j], b.jobs[j]);
+  }
+}
+
 /// The result of the folded run.
 inline RunResult expect_same_folded(Scenario scenario) {
   scenario.run.folding = true;
@@ -64,6 +75,7 @@ inline RunResult expect_same_folded(Scenario scenario) {
   const RunResult unfolded = simulate(scenario);
   EXPECT_EQ(unfolded.folding.classes, unfolded.folding.ranks);
   expect_same_results(folded, unfolded);
+  expect_same_jobs(folded, unfolded);
   return folded;
 }
 

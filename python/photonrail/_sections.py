@@ -1301,12 +1301,16 @@ class Times(Section):
     #: *Only without `law`, without `kernels`.* Without a profile: the GPU's tables of operators, or its roofline.
     #: `"roofline"`, `"tables"`. Default: `"roofline"`.
     operators: Optional[str] = None
-    #: *Only without `law`.* With `tp`: an all-reduce, two a layer, beside its bytes. Default: 8 us, and messages
-    #: between servers.
+    #: *Only without `law`.* With `tp`: an all-reduce, two a layer, beside its bytes. Default: by tables, that of the
+    #: engines' own kernel on such GPUs; else 8 us; and messages between servers.
     reduce_us: Optional[float] = None
-    #: *Only without `law`.* Bytes of the tensor over this. above 0, to 1e9. Default: that of a ring over the scale-up
-    #: ports, and between servers over the NICs.
+    #: *Only without `law`.* Bytes of the tensor over this. above 0, to 1e9. Default: as `reduce`; else that of a ring
+    #: over the scale-up ports, and between servers over the NICs.
     reduce_gb_per_s: Optional[float] = None
+    #: *Only without `law`.* Steps of at most so many tokens run as CUDA graphs, of sizes as vLLM captures them: their
+    #: tokens are padded, but for attention and the head; 0: none. whole, 0 to 1e9. Default: twice `max_sequences`, at
+    #: most 512.
+    graph_tokens: Optional[int] = None
     #: *Only without `law`.* What the host adds. Default: 0.
     host: Optional["TimesHost"] = None
     more: Optional[Dict[str, Any]] = None
@@ -1406,8 +1410,9 @@ class Serving(Section):
     model: Union["Model", str]
     #: What is asked for.
     requests: "Requests"
-    #: Of its weights, and of its products where the GPU has it. `"fp8"`, `"bf16"`, `"fp16"`, `"fp32"`. Default:
-    #: `"bf16"`.
+    #: Of its weights, and of its products where the GPU has it; head and router are bf16. `fp8`: a scale a tensor,
+    #: known before; `fp8_block`: of blocks; `fp4`: NVFP4, of a model with experts without its attention. `"fp4"`,
+    #: `"fp8"`, `"fp8_block"`, `"bf16"`, `"fp16"`, `"fp32"`. Default: `"bf16"`.
     precision: Optional[str] = None
     #: Of its KV. `"fp8"`, `"bf16"`, `"fp16"`, `"fp32"`. Default: `"bf16"`.
     kv_precision: Optional[str] = None

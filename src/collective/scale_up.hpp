@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace photonrail::collective {
@@ -65,6 +66,12 @@ struct ScaleUpTime {
 /// With one protocol. Throws ConfigError also where the fabric does not have it for the operation.
 [[nodiscard]] Duration scale_up_time(const ScaleUpFabric& fabric, CollectiveOp op, std::uint32_t ranks, Bytes bytes,
                                      ScaleUpProtocol protocol);
+
+/// Bytes of the tensor and microseconds of an all-reduce inside a server by an inference engine's own kernel in a CUDA
+/// graph, without NCCL's launch, ascending; measured with 4 and 8 GPUs (GB200: 4) of the names above. Other numbers of
+/// GPUs: the curve of the next larger one, else of the largest, at equal bytes on a link. Empty: not measured on such a
+/// GPU.
+[[nodiscard]] std::vector<std::pair<double, double>> graph_all_reduce(std::string_view gpu, std::uint32_t ranks);
 
 /// Exchanges of tokens with experts on GB200 NVL72, hidden 7,168, top 8 of 256, in kernels that read and write the memory
 /// of other GPUs. `tokens`: of a GPU. A token is sent once to each rank that has one of its experts: min(top_k, ep) (ep -

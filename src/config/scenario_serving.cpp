@@ -174,6 +174,14 @@ constexpr Field kFindRateFields[] = {
 };
 constexpr fields::Section kFindRate{kFindRateFields};
 
+struct ServedPrecision {
+  double bytes;  // of a weight, with its scales
+  OperatorPrecision products;
+};
+constexpr Word<ServedPrecision> kServedPrecisions[] = {
+    {"fp4", {0.5625, OperatorPrecision::kFp4}},         {"fp8", {1.0, OperatorPrecision::kFp8}},
+    {"fp8_block", {1.0, OperatorPrecision::kFp8Block}}, {"bf16", {2.0, OperatorPrecision::kBf16}},
+    {"fp16", {2.0, OperatorPrecision::kBf16}},          {"fp32", {4.0, OperatorPrecision::kBf16}}};
 constexpr Word<bool> kCollectiveWords[] = {{"timed", false}, {"flows", true}};
 constexpr Shape kServedModelName = fields::text_shape(model_words, true);
 constexpr Shape kServedModelShape = fields::either(fields::object_shape(kModelSection), kServedModelName);
@@ -185,13 +193,15 @@ constexpr Field kServingFields[] = {
         .by("model")
         .must(),
     fields::own(
-        "precision", fields::text_shape(precision_words),
+        "precision", fields::text_shape(fields::words_of<kServedPrecisions>),
         [](const Reading& at) {
-          serving::ServedModel& served = into<ServingFile>(at).served;
-          served.weight_bytes = read_precision(at.value);
-          if (served.weight_bytes < 2.0) served.precision = OperatorPrecision::kFp8;
+          const ServedPrecision precision = fields::meaning<kServedPrecisions>(at.value);
+          into<ServingFile>(at).served.precision = precision.products;
+          into<ServingFile>(at).served.weight_bytes = precision.bytes;
         },
-        "Of its weights, and of its products where the GPU has it.")
+        "Of its weights, and of its products where the GPU has it; head and router are bf16. `fp8`: a scale a tensor, "
+        "known "
+        "before; `fp8_block`: of blocks; `fp4`: NVFP4, of a model with experts without its attention.")
         .by("")
         .or_else("`\"bf16\"`"),
     fields::own(

@@ -1,5 +1,6 @@
 #include "config/serving_times.hpp"
 
+#include "collective/scale_up.hpp"
 #include "formats/operators/operators.hpp"
 #include "formats/serving/kernel_files.hpp"
 
@@ -23,6 +24,7 @@ struct TimesFile {
   std::optional<LinearLaw> law;
   std::filesystem::path kernels;
   bool tables = false;
+  std::optional<std::uint32_t> graph_tokens;
   KernelModel model;
 };
 
@@ -62,10 +64,15 @@ constexpr Field kTimesFields[] = {
                                                           "With `tp`: an all-reduce, two a layer, beside its "
                                                           "bytes.")
         .refuse_unless("!law", kOfKernels)
-        .or_else("8 us, and messages between servers"),
+        .or_else("by tables, that of the engines' own kernel on such GPUs; else 8 us; and messages between servers"),
     fields::rate<&TimesFile::model, &KernelModel::reduce_rate>("reduce_gb_per_s", "Bytes of the tensor over this.")
         .refuse_unless("!law", kOfKernels)
-        .or_else("that of a ring over the scale-up ports, and between servers over the NICs"),
+        .or_else("as `reduce`; else that of a ring over the scale-up ports, and between servers over the NICs"),
+    fields::count<&TimesFile::graph_tokens>("graph_tokens", 0, 1e9,
+                                            "Steps of at most so many tokens run as CUDA graphs, of sizes as vLLM captures "
+                                            "them: their tokens are padded, but for attention and the head; 0: none.")
+        .refuse_unless("!law", kOfKernels)
+        .or_else("twice `max_sequences`, at most 512"),
     fields::own(
         "host", fields::object_shape(kHostTimes),
         [](const Reading& at) { fields::read(at.value, kHostTimes, &into<TimesFile>(at).model.host); },
@@ -75,20 +82,48 @@ constexpr Field kTimesFields[] = {
         .or_else("0"),
 };
 
-// An all-reduce of an engine's GPUs: a ring over the scale-up ports. Of an engine over several servers: a reduce-scatter
-// inside each, an all-reduce of each part between them over the NICs, up and down a tree of messages, and a gather.
-void set_reduce(const ClusterSpec& cluster, std::uint32_t tp, KernelModel& model) {
-  model.reduce = Duration{8'000'000};
-  if (tp <= 1) return;
+constexpr Duration kNotGiven{-1};
+constexpr double kFixedReduceUs = 8.0;  // where nothing is measured
+
+// What an all-reduce of an engine over several servers adds to that inside each: an all-reduce of each part between them
+// over the NICs, up and down a tree of messages.
+struct BetweenServers {
+  double us = 0.0;
+  double us_per_byte = 0.0;
+};
+
+BetweenServers between_servers(const ClusterSpec& cluster, std::uint32_t tp) {
   const double inside = std::min(tp, cluster.gpus_per_server);
   const double servers = tp / inside;
-  double per_byte = 2.0 * (inside - 1.0) / (inside * cluster.scale_up.of_gpu().bytes_per_second);
-  if (servers > 1.0) {
-    per_byte += 2.0 * (servers - 1.0) / (servers * inside * cluster.nic.per_port.bytes_per_second * cluster.nic.ports);
-    const auto messages = 2 * static_cast<std::int64_t>(std::ceil(std::log2(servers)));
-    model.reduce += (cluster.nic.latency + cluster.nic.message_overhead) * messages;
+  if (servers <= 1.0) return {};
+  const auto messages = 2 * static_cast<std::int64_t>(std::ceil(std::log2(servers)));
+  return {to_seconds((cluster.nic.latency + cluster.nic.message_overhead) * messages) * 1e6,
+          2e6 * (servers - 1.0) / (servers * inside * cluster.nic.per_port.bytes_per_second * cluster.nic.ports)};
+}
+
+// What the file does not say of an all-reduce of an engine's GPUs: the measured kernel, else a ring over the scale-up
+// ports.
+void set_reduce(const ClusterSpec& cluster, std::uint32_t tp, bool tables, KernelModel& model) {
+  const bool has_fixed = model.reduce != kNotGiven;
+  const bool has_rate = model.reduce_rate.bytes_per_second > 0.0;
+  const BetweenServers beyond = between_servers(cluster, tp);
+  const std::uint32_t inside = std::min(tp, cluster.gpus_per_server);
+  if (tables && tp > 1 && !has_fixed && !has_rate) {
+    auto points = graph_all_reduce(cluster.gpu.name, inside);
+    for (auto& [bytes, us] : points) us += beyond.us + bytes * beyond.us_per_byte;
+    if (!points.empty()) model.measured_reduce = serving::Curve(std::move(points));
   }
-  model.reduce_rate = {1.0 / per_byte};
+  if (!has_fixed) model.reduce = from_seconds((kFixedReduceUs + beyond.us) * 1e-6);
+  if (has_rate) return;
+  const double ring = 2e6 * (inside - 1.0) / (inside * cluster.scale_up.of_gpu().bytes_per_second);
+  model.reduce_rate = {1e6 / std::max(ring + beyond.us_per_byte, 1e-12)};
+}
+
+// Bytes are traffic: the fixed time is that of the smallest tensor.
+void leave_bytes_out(KernelModel& model) {
+  if (!model.measured_reduce.empty()) model.reduce = from_seconds(model.measured_reduce.at(0.0) * 1e-6);
+  model.measured_reduce = {};
+  model.reduce_rate = {1e30};
 }
 
 OperatorTimes operator_times_of(const JsonReader* section, const TimesFile& file, const GpuSpec& gpu) {
@@ -108,14 +143,17 @@ std::shared_ptr<const serving::StepTime> step_times(const std::optional<JsonRead
                                                     const serving::ServedModel& served, const serving::EngineSpec& engine,
                                                     bool flows, const ServingContext& context) {
   TimesFile file;
-  set_reduce(context.cluster, served.tp, file.model);
+  file.model.reduce = kNotGiven;
+  file.model.reduce_rate = {};
   if (section) fields::read(*section, kServingTimesSection, &file, &context);
-  if (flows) file.model.reduce_rate = {1e30};
+  set_reduce(context.cluster, served.tp, file.tables, file.model);
+  if (flows) leave_bytes_out(file.model);
   if (file.law) return std::make_shared<serving::LinearStepTime>(*file.law);
   file.model.layers = served.model.layers;
   file.model.hidden = served.model.hidden;
   file.model.tp = served.tp;
   file.model.max_tokens = engine.token_budget;
+  file.model.graph_tokens = file.graph_tokens.value_or(std::min(engine.max_sequences, 256U) * 2);
   if (!file.kernels.empty()) {
     if (served.model.moe) {
       file.model.experts = served.model.moe->experts;

@@ -13,6 +13,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace photonrail::test {
@@ -140,6 +141,34 @@ TEST(ScaleUpTimesData, AreThoseOfNccl) {
     std::printf("%-30s %3d points %5.1f %%, held out\n", name.c_str(), error.count, 100.0 * error.mean());
     EXPECT_LT(error.mean(), 0.10) << name;
   }
+}
+
+TEST(GraphAllReduce, IsOfTheNextLargerNumberAtEqualBytesOfALink) {
+  const auto eight = graph_all_reduce("h100", 8);
+  ASSERT_EQ(eight.size(), 23U);
+  EXPECT_EQ(eight[6], (std::pair<double, double>{16384.0, 3.559}));
+  // Each of two GPUs sends the whole tensor, each of four 1.5 of it; beyond eight 16 send 1.875, eight 1.75.
+  EXPECT_EQ(graph_all_reduce("h100", 2)[6].second, graph_all_reduce("h100", 4)[6].second);
+  EXPECT_DOUBLE_EQ(graph_all_reduce("h100", 2)[6].first, 16384.0 * 1.5);
+  EXPECT_DOUBLE_EQ(graph_all_reduce("h100", 16)[6].first, 16384.0 * 1.75 / 1.875);
+  EXPECT_EQ(graph_all_reduce("h100", 5)[6].second, eight[6].second);
+  EXPECT_EQ(graph_all_reduce("gb200", 8)[0].second, 4.64);
+  EXPECT_TRUE(graph_all_reduce("h100", 1).empty());
+  EXPECT_TRUE(graph_all_reduce("rtx4090", 8).empty());
+}
+
+// Its points are those of the source, rounded to four digits.
+TEST(ScaleUpTimesData, AreThoseOfAllReducesInGraphs) {
+  PHOTONRAIL_REQUIRE_SHARED_DATA(data);
+  std::size_t compared = 0;
+  for (const auto& row : csv(data / "operators/custom_allreduce.csv")) {
+    for (const auto& [bytes, us] : graph_all_reduce(row[0], static_cast<std::uint32_t>(std::stoul(row[2])))) {
+      if (bytes != std::stod(row[3])) continue;
+      EXPECT_NEAR(us / std::stod(row[4]), 1.0, 6e-4) << row[0] << ' ' << row[2] << ' ' << row[3];
+      ++compared;
+    }
+  }
+  EXPECT_EQ(compared, 207U);
 }
 
 // 1,024 tokens and more: every exchange of the GB200 within 10 % in the geometric mean.

@@ -40,6 +40,18 @@ FixedAndRate fitted(const std::vector<MeasuredTransfer>& rows, double bytes_per_
   return {(t0 * s11 - t1 * s01) / determinant, determinant / (s00 * t1 - s01 * t0)};
 }
 
+// The error of each row by a fit of the others, in percent.
+std::vector<double> left_out(const std::vector<MeasuredTransfer>& rows, double bytes_per_token) {
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<MeasuredTransfer> others = rows;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const FixedAndRate fit = fitted(others, bytes_per_token);
+    errors.push_back(100.0 * ((fit.fixed_ms + rows[i].tokens * bytes_per_token / fit.gb_per_s / 1e6) / rows[i].ms - 1.0));
+  }
+  return errors;
+}
+
 // One prompt at a time from a server of eight GPUs to another one.
 ServingResult transfers_of(const std::string& model, double tokens, const FixedAndRate& fit) {
   char text[2000];
@@ -75,6 +87,11 @@ void expect_transfers(const nlohmann::json& all, const char* setup, const char* 
     const double ms = to_seconds(result.transfer.mean) * 1e3;
     EXPECT_NEAR(ms / row.ms, 1.0, 0.08) << setup << ", " << row.tokens << " tokens";
     std::printf("%s %.0f tokens: %.2f ms measured, %+.1f %%\n", setup, row.tokens, row.ms, 100.0 * (ms / row.ms - 1.0));
+  }
+  const std::vector<double> errors = left_out(rows, static_cast<double>(bytes_per_token));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::printf("%s %.0f tokens, by a fit of the others: %+.1f %%\n", setup, rows[i].tokens, errors[i]);
+    EXPECT_LE(std::abs(errors[i]), rows[i].tokens >= 512 ? 8.0 : 11.0);
   }
 }
 

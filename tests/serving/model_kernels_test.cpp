@@ -1,9 +1,12 @@
 #include "serving/engine/model_kernels.hpp"
 
+#include "formats/operators/operators.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 namespace photonrail::test {
 namespace {
@@ -63,6 +66,109 @@ TEST(ServingModelKernels, ShapesOfExpertsHaveTheWeightsInCommon) {
   EXPECT_EQ(of_experts(8, 1, 1).weights_per_gpu(), of_experts(8, 1, 8).weights_per_gpu());
   const double routed = 2.0 * 64 * 3 * 1024 * 4096;  // of both layers
   EXPECT_NEAR(of_experts(1, 1, 1).weights_per_gpu() - of_experts(1, 4, 4).weights_per_gpu(), 2.0 * routed * 3 / 4, 1.0);
+}
+
+ServedModel dense_in(OperatorPrecision precision) {
+  ServedModel served = of_experts(1, 1, 1);
+  served.model.moe.reset();
+  served.precision = precision;
+  return served;
+}
+
+// Whatever the layers are in, the head is in bf16; its table is that of products.
+TEST(ServingModelKernels, HeadAndRouterAndAttentionBesideExpertsInFp4AreInBf16) {
+  const OperatorTimes b200 = operator_times("b200", {});
+  const auto at = [&](const ServedModel& served, const char* kernel) {
+    return kernels_of(served, b200, 256, 16).dense.at(kernel).at(16);
+  };
+  const auto head = [&](OperatorPrecision precision) {
+    return kernels_of(dense_in(precision), b200, 256, 16).per_sequence.at("lm_head").at(16);
+  };
+  for (const OperatorPrecision low : {OperatorPrecision::kFp8, OperatorPrecision::kFp8Block, OperatorPrecision::kFp4}) {
+    EXPECT_EQ(head(low), head(OperatorPrecision::kBf16));
+    EXPECT_NE(at(dense_in(low), "qkv_proj"), at(dense_in(OperatorPrecision::kBf16), "qkv_proj"));
+  }
+  ServedModel experts = of_experts(1, 1, 1);
+  const double wide = at(experts, "qkv_proj");
+  experts.precision = OperatorPrecision::kFp4;
+  EXPECT_EQ(at(experts, "qkv_proj"), wide);
+  experts.precision = OperatorPrecision::kFp8;
+  EXPECT_NE(at(experts, "qkv_proj"), wide);
+}
+
+// One kernel of 3 us that casts what attention returns, and its bytes.
+TEST(ServingModelKernels, ScalesOfTensorsNeedOneCastALayer) {
+  const auto out = [&](OperatorPrecision precision) {
+    return kernels_of(dense_in(precision), roofline(), 256, 16).dense.at("o_proj").at(256);
+  };
+  EXPECT_NEAR(out(OperatorPrecision::kFp8) - out(OperatorPrecision::kFp8Block), 3.0 + 256.0 * 4096 * 3 / 2400e3, 1e-3);
+}
+
+serving::Step decodes_of(std::uint32_t count) {
+  serving::Step step;
+  step.decodes = step.decode_tokens = step.sequences = count;
+  step.decode_cached = count;
+  return step;
+}
+
+// Products of one microsecond a token, in 2 layers, and two all-reduces in each of them.
+KernelStepTime graphs_of(std::uint32_t tokens, Curve reduce = {}) {
+  KernelTables tables;
+  for (const char* kernel : {"qkv_proj", "o_proj", "layernorm", "down_proj"})
+    tables.dense.emplace(kernel, Curve({{1, 0.0}}));
+  tables.dense.at("qkv_proj") = Curve({{0, 0.0}, {1000, 1000.0}});
+  tables.per_sequence.emplace("lm_head", Curve({{1, 0.0}}));
+  tables.attention = AttentionTable({{{0, 0, 1, 1}, 0.0}});
+  KernelModel model{.layers = 2, .hidden = 1000};
+  model.tp = reduce.empty() ? 1 : 2;
+  model.measured_reduce = reduce;
+  model.graph_tokens = tokens;
+  return KernelStepTime(std::move(tables), model);
+}
+
+TEST(ServingModelKernels, StepsInGraphsArePadded) {
+  const auto tokens = [](std::uint32_t graph, std::uint32_t count) {
+    return to_seconds(graphs_of(graph).of(decodes_of(count))) * 1e6 / 2.0;
+  };
+  EXPECT_NEAR(tokens(0, 3), 3.0, 1e-9);
+  EXPECT_NEAR(tokens(512, 2), 2.0, 1e-9);
+  EXPECT_NEAR(tokens(512, 3), 4.0, 1e-9);
+  EXPECT_NEAR(tokens(512, 5), 8.0, 1e-9);
+  EXPECT_NEAR(tokens(512, 249), 256.0, 1e-9);
+  EXPECT_NEAR(tokens(512, 257), 272.0, 1e-9);
+  EXPECT_NEAR(tokens(256, 257), 257.0, 1e-9);
+}
+
+// Four prompts of 100 tokens with 50 before each have 4 x (100 x 50 + 100^2 / 2) scores, as a chunk of 200 with 100 before
+// it.
+TEST(ServingModelKernels, PromptsOfAStepAreApart) {
+  const OperatorTimes times = roofline();
+  serving::Step step;
+  step.sequences = step.prefills = 4;
+  step.prefill_tokens = 400;
+  step.prefill_reads = 400 * 50;
+  serving::Step one = step;
+  one.prefills = 1;
+  KernelModel model{.layers = 2, .hidden = 4096};
+  model.max_tokens = 512;
+  const auto us = [&](bool apart, const serving::Step& of) {
+    KernelTables tables = kernels_of(dense_in(OperatorPrecision::kBf16), times, 512, 16);
+    tables.prompts_apart = apart;
+    const KernelStepTime whole(tables, model);
+    tables.attention = AttentionTable({{{1, 0, 0, 0}, 0.0}, {{512, 0, 0, 0}, 0.0}});
+    return to_seconds(whole.of(of) - KernelStepTime(tables, model).of(of)) * 1e6 / 2;
+  };
+  const AttentionTable attention = kernels_of(dense_in(OperatorPrecision::kBf16), times, 512, 16).attention;
+  EXPECT_NEAR(us(true, step), attention.us({200, 100, 0, 0}), 1e-5);
+  EXPECT_NEAR(us(true, one), attention.us({400, 50, 0, 0}), 1e-5);
+  EXPECT_NEAR(us(false, step), attention.us({400, 50, 0, 0}), 1e-5);
+}
+
+// 2,000 bytes a token; four all-reduces of 10 us, and 1 us more for each 2,000 bytes.
+TEST(ServingModelKernels, AllReducesAreAsMeasured) {
+  const KernelStepTime times = graphs_of(0, Curve({{2000, 10.0}, {4000, 11.0}}));
+  EXPECT_NEAR(to_seconds(times.of(decodes_of(1))) * 1e6, 2.0 + 4 * 10.0, 1e-9);
+  EXPECT_NEAR(to_seconds(times.of(decodes_of(4))) * 1e6, 8.0 + 4 * 13.0, 1e-9);
 }
 
 }  // namespace

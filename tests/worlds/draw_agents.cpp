@@ -20,7 +20,7 @@ constexpr const char* kTokens =
     R"([1, 7, 40, {"distribution": "uniform", "least": 1, "greatest": 60}, {"distribution": "normal", "mean": 20, "deviation": 9},
         {"distribution": "log_normal", "median": 12, "sigma": 0.8, "most": 100}])";
 constexpr Option kServed[] = {
-    {"served precision", "", "precision", R"(["bf16", "fp8", "fp16", "fp32"])", 4},
+    {"served precision", "", "precision", R"(["bf16", "fp8", "fp8_block", "fp4", "fp16", "fp32"])", 4},
     {"kv precision", "", "kv_precision", R"(["bf16", "fp8", "fp16", "fp32"])", 4},
     {"warm up", "", "warm_up", "[1, 5, 1000]", 4},
     {"prompts", "/requests", "input", kTokens, 1},
@@ -86,7 +86,7 @@ constexpr Option kOfEngines[] = {
     {"law", "", "times", R"([{"law": {"fixed_us": 10}},
         {"law": {"fixed_us": 5, "prefill_token_us": 1, "decode_us": 2, "cached_token_ns": 100}},
         {"operators": "roofline", "host": {"step_us": 3, "request_us": 1, "token_ns": 50}},
-        {"reduce_us": 2, "reduce_gb_per_s": 100}, {"operators": "tables"}])",
+        {"reduce_us": 2, "reduce_gb_per_s": 100, "graph_tokens": 0}, {"operators": "tables"}])",
      2},
 };
 

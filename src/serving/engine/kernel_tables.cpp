@@ -103,6 +103,13 @@ namespace {
 constexpr std::string_view kOnce[] = {"embedding", "final_layernorm"};
 constexpr std::string_view kTwice = "layernorm";
 
+// vLLM captures graphs of 1, 2 and 4 tokens, of multiples of 8 up to 256, and of 16 beyond.
+std::uint32_t padded_to_graph(std::uint32_t tokens) {
+  if (tokens <= 2) return tokens;
+  const std::uint32_t multiple = tokens <= 4 ? 4 : tokens <= 256 ? 8 : 16;
+  return (tokens + multiple - 1) / multiple * multiple;
+}
+
 bool is_once(std::string_view kernel) { return std::find(std::begin(kOnce), std::end(kOnce), kernel) != std::end(kOnce); }
 
 }  // namespace
@@ -119,7 +126,9 @@ KernelStepTime::KernelStepTime(KernelTables tables, const KernelModel& model) : 
     throw ConfigError("moe.csv", "is of a model with experts, and the scenario's model has none");
   }
   dense_.reserve(model_.max_tokens + 1);
-  for (std::uint32_t tokens = 0; tokens <= model_.max_tokens; ++tokens) dense_.push_back(dense_us(tokens));
+  for (std::uint32_t tokens = 0; tokens <= model_.max_tokens; ++tokens) {
+    dense_.push_back(dense_us(tokens <= model_.graph_tokens ? padded_to_graph(tokens) : tokens));
+  }
 }
 
 double KernelStepTime::dense_us(std::uint32_t tokens) const {
@@ -128,12 +137,14 @@ double KernelStepTime::dense_us(std::uint32_t tokens) const {
     us += curve.at(tokens) * (is_once(kernel) ? 1.0 : model_.layers * (kernel == kTwice ? 2.0 : 1.0));
   }
   if (!tables_.experts.empty()) us += experts_us(tokens) * model_.layers;
-  if (model_.tp > 1) {
-    const double bytes = 2.0 * tokens * model_.hidden;
-    const double one = to_seconds(model_.reduce) * 1e6 + bytes / model_.reduce_rate.bytes_per_second * 1e6;
-    us += 2.0 * model_.layers * one;
-  }
+  if (model_.tp > 1) us += 2.0 * model_.layers * reduce_us(tokens);
   return us;
+}
+
+double KernelStepTime::reduce_us(std::uint32_t tokens) const {
+  const double bytes = 2.0 * tokens * model_.hidden;
+  if (!model_.measured_reduce.empty()) return model_.measured_reduce.at(bytes);
+  return to_seconds(model_.reduce) * 1e6 + bytes / model_.reduce_rate.bytes_per_second * 1e6;
 }
 
 // Tokens that choose their experts at random use so many of them.
@@ -157,15 +168,24 @@ double KernelStepTime::least_s_per_token(std::uint32_t most) const {
   return std::max(0.0, least + host);
 }
 
+// Prompts of a step do not see each other: together they have the scores of one chunk that is shorter than their sum. Rows
+// of a profile are of all tokens of prompts, as its own simulator reads them.
+double KernelStepTime::attention_us(const Step& step) const {
+  AttentionSizes sizes;
+  sizes.decodes = step.decodes;
+  if (step.decodes > 0) sizes.decode_cached = static_cast<double>(step.decode_cached) / step.decodes;
+  if (step.prefill_tokens > 0) {
+    const double shorter = tables_.prompts_apart ? std::sqrt(std::max(step.prefills, 1U)) : 1.0;
+    sizes.chunk = step.prefill_tokens / shorter;
+    sizes.chunk_cached = shorter * static_cast<double>(step.prefill_reads) / step.prefill_tokens;
+  }
+  return tables_.attention.us(sizes);
+}
+
 Duration KernelStepTime::of(const Step& step) const {
   double us = dense_[std::min(step.tokens(), model_.max_tokens)];
   for (const auto& [kernel, curve] : tables_.per_sequence) us += curve.at(step.sequences);
-  AttentionSizes sizes;
-  sizes.chunk = step.prefill_tokens;
-  if (step.prefill_tokens > 0) sizes.chunk_cached = static_cast<double>(step.prefill_reads) / step.prefill_tokens;
-  sizes.decodes = step.decodes;
-  if (step.decodes > 0) sizes.decode_cached = static_cast<double>(step.decode_cached) / step.decodes;
-  us += tables_.attention.us(sizes) * model_.layers;
+  us += attention_us(step) * model_.layers;
   return Duration{std::llround(us * 1e6)} + model_.host.of(step);
 }
 

@@ -21,7 +21,9 @@ class Curve {
   Curve() = default;
   /// REQUIRES: at least one point, all at different places.
   explicit Curve(std::vector<std::pair<double, double>> points);
+  /// REQUIRES: not empty.
   [[nodiscard]] double at(double x) const;
+  [[nodiscard]] bool empty() const { return points_.empty(); }
 
  private:
   std::vector<std::pair<double, double>> points_;  // ascending
@@ -74,6 +76,7 @@ struct KernelTables {
   std::map<std::string, Curve> per_sequence;  ///< ... of sequences
   AttentionTable attention;
   std::map<double, Curve> experts;  ///< by tokens: microseconds of experts that are used; empty: a dense model
+  bool prompts_apart = false;       ///< a chunk of `attention` is of one prompt, else of all prompts of a step
 };
 
 /// What a profile does not say of the engine.
@@ -85,7 +88,9 @@ struct KernelModel {
   std::uint32_t top_k = 1;
   Duration reduce{};                ///< fixed time of an all-reduce of the engine's GPUs, two a layer
   Bandwidth reduce_rate{16e9};      ///< ... and its bytes, of all tokens in bf16, over this
+  Curve measured_reduce{};          ///< microseconds of bytes, in place of both where it is not empty
   std::uint32_t max_tokens = 8192;  ///< of a step
+  std::uint32_t graph_tokens = 0;   ///< steps of at most so many run as CUDA graphs, with their tokens padded
   HostTimes host{};
 };
 
@@ -99,6 +104,8 @@ class KernelStepTime final : public StepTime {
 
  private:
   [[nodiscard]] double dense_us(std::uint32_t tokens) const;
+  [[nodiscard]] double reduce_us(std::uint32_t tokens) const;
+  [[nodiscard]] double attention_us(const Step& step) const;
   [[nodiscard]] double experts_us(std::uint32_t tokens) const;
 
   KernelTables tables_;

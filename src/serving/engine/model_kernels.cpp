@@ -51,7 +51,11 @@ class LayerKernels {
       : served_(served), model_(served.model), times_(times) {}
 
   [[nodiscard]] double product(std::int64_t m, std::int64_t n, std::int64_t k) const {
-    return us_of(times_, MatrixProduct{served_.precision, m, std::max<std::int64_t>(n, 1), std::max<std::int64_t>(k, 1)});
+    return product_in(served_.precision, m, n, k);
+  }
+  // Head and router stay in bf16 whatever the layers are in.
+  [[nodiscard]] double wide_product(std::int64_t m, std::int64_t n, std::int64_t k) const {
+    return product_in(OperatorPrecision::kBf16, m, n, k);
   }
   [[nodiscard]] std::int64_t split(double width) const {
     return std::max<std::int64_t>(1, std::llround(width / served_.tp));
@@ -59,18 +63,22 @@ class LayerKernels {
   [[nodiscard]] double qkv(std::int64_t tokens) const {
     if (const auto& latent = model_.latent) {
       const std::int64_t query = split(model_.heads * (latent->nope_head + latent->rope_head));
-      const double queries = latent->query_rank == 0 ? product(tokens, query, model_.hidden)
-                                                     : product(tokens, latent->query_rank, model_.hidden) +
-                                                           product(tokens, query, latent->query_rank);
-      return queries + product(tokens, latent->kv_rank + latent->rope_head, model_.hidden) +
-             product(tokens, split(model_.heads * (latent->nope_head + latent->value_head)), latent->kv_rank);
+      // Both products down from the hidden state are one.
+      const std::int64_t down = latent->kv_rank + latent->rope_head;
+      const double queries = latent->query_rank == 0 ? attention_product(tokens, query + down, model_.hidden)
+                                                     : attention_product(tokens, latent->query_rank + down, model_.hidden) +
+                                                           attention_product(tokens, query, latent->query_rank);
+      return queries +
+             attention_product(tokens, split(model_.heads * (latent->nope_head + latent->value_head)), latent->kv_rank);
     }
     const std::uint32_t kv = std::max(model_.kv_heads, served_.tp);  // fewer heads than GPUs are copied
-    return product(tokens, split((model_.heads + 2.0 * kv) * model_.head_width()), model_.hidden);
+    return attention_product(tokens, split((model_.heads + 2.0 * kv) * model_.head_width()), model_.hidden);
   }
   [[nodiscard]] double out(std::int64_t tokens) const {
     const std::uint32_t head = model_.latent ? model_.latent->value_head : model_.head_width();
-    return product(tokens, model_.hidden, split(static_cast<double>(model_.heads) * head));
+    const std::int64_t width = split(static_cast<double>(model_.heads) * head);
+    const bool cast = attention_precision() == OperatorPrecision::kFp8 || attention_precision() == OperatorPrecision::kFp4;
+    return product_in(attention_precision(), tokens, model_.hidden, width) + (cast ? memory(tokens * width * 3) : 0.0);
   }
   [[nodiscard]] double mlp(std::int64_t tokens, std::uint32_t ffn) const {
     if (ffn == 0) return 0.0;
@@ -92,11 +100,27 @@ class LayerKernels {
                           moe.top_k,
                           moe.experts};
     routed.gated = model_.mlp == MlpKind::kSwiGlu;
-    return us_of(times_, routed) + product(tokens, moe.experts, model_.hidden) + mlp(tokens, model_.shared_width());
+    return us_of(times_, routed) + wide_product(tokens, moe.experts, model_.hidden) + mlp(tokens, model_.shared_width());
   }
   [[nodiscard]] double memory(std::int64_t bytes) const { return us_of(times_, MemoryBound{bytes, 1}); }
 
  private:
+  // Scales of whole tensors are known from the checkpoint, so that the norm or activation before a product writes its input
+  // in its precision, and only what attention returns has a kernel that casts it. Scales of blocks come from the input, and
+  // a kernel of their own, which is in the table's time.
+  [[nodiscard]] double product_in(OperatorPrecision precision, std::int64_t m, std::int64_t n, std::int64_t k) const {
+    MatrixProduct product{precision, m, std::max<std::int64_t>(n, 1), std::max<std::int64_t>(k, 1)};
+    product.quantises = precision == OperatorPrecision::kFp8Block;
+    return us_of(times_, product);
+  }
+  // Checkpoints of models with experts in FP4 leave attention in bf16.
+  [[nodiscard]] OperatorPrecision attention_precision() const {
+    return model_.moe && served_.precision == OperatorPrecision::kFp4 ? OperatorPrecision::kBf16 : served_.precision;
+  }
+  [[nodiscard]] double attention_product(std::int64_t m, std::int64_t n, std::int64_t k) const {
+    return product_in(attention_precision(), m, n, k);
+  }
+
   const ServedModel& served_;
   const ModelSpec& model_;
   const OperatorTimes& times_;
@@ -188,7 +212,7 @@ KernelTables kernels_of(const ServedModel& served, const OperatorTimes& times, s
   dense("embedding", [&](std::int64_t t) { return layer.memory(t * row); });
   dense("final_layernorm", [&](std::int64_t t) { return layer.memory(2 * t * row); });
   tables.per_sequence.emplace("lm_head", curve(max_sequences, [&](std::int64_t s) {
-                                return layer.product(s, layer.split(model.vocabulary), model.hidden);
+                                return layer.wide_product(s, layer.split(model.vocabulary), model.hidden);
                               }));
   std::vector<AttentionTable::Row> rows;
   std::vector<std::int64_t> cached = doublings(16, kMostCached);
@@ -206,6 +230,7 @@ KernelTables kernels_of(const ServedModel& served, const OperatorTimes& times, s
     }
   }
   tables.attention = AttentionTable(rows);
+  tables.prompts_apart = true;
   return tables;
 }
 

@@ -9,10 +9,16 @@ namespace photonrail::workload {
 
 namespace {
 
-constexpr std::int64_t kNarrow = 128;      // the smallest n of all quantised tables
+constexpr std::int64_t kNarrow = 128;      // the smallest n and k of all quantised tables
 constexpr double kSmallestKernel = 2.5e6;  // picoseconds: the smallest bf16 product takes 1.8 (B200) to 2.9 us (A100)
 
 std::int64_t tiles_of(std::int64_t size, std::int64_t tile) { return (size + tile - 1) / tile; }
+
+// Bytes of an element that the cast moves: one scale a tensor needs two passes over bf16.
+double bytes_of_cast(OperatorPrecision precision) {
+  if (precision == OperatorPrecision::kFp8) return 2.0 + 2.0 + 1.0;
+  return 2.0 + (precision == OperatorPrecision::kFp8Block ? 1.0 : 0.5);
+}
 
 GridPosition position_of(const MatrixProduct& p) { return {p.n, p.k, p.m, 1}; }
 
@@ -58,15 +64,20 @@ ProductTable::Answer ProductTable::quantising(const MatrixProduct& product, cons
   return {base(product, on) * std::exp(found.log_ratio), found.source};
 }
 
-// The cost of the quantisation of x is read from the product with the smallest n, which has little else to do.
+// What the quantisation of x takes at the least is read from the smallest product, which has little else to do; longer rows
+// add their bytes. (Of a long k the narrow product itself takes long: it has few tiles, and each sums all of k.)
 ProductTable::Answer ProductTable::time(const MatrixProduct& product, const OperatorRoofline& on) const {
   Answer whole = quantising(product, on);
   if (product.quantises || product.precision == OperatorPrecision::kBf16) return whole;
-  MatrixProduct narrow = product;
-  narrow.n = kNarrow;
-  const double cast = quantising(narrow, on).picoseconds - roofline_parts(narrow, on).longest() - kSmallestKernel;
+  MatrixProduct smallest = product;
+  smallest.n = smallest.k = kNarrow;
+  const double kernels = quantising(smallest, on).picoseconds - kSmallestKernel;
+  const double longer =
+      static_cast<double>(product.m) * static_cast<double>(std::max<std::int64_t>(product.k - kNarrow, 0));
+  const double moved = longer * bytes_of_cast(product.precision) * 1000.0 / (on.memory_gb_per_s * on.memory_efficiency);
   const double least = roofline_parts(product, on).longest();
-  return {std::max(whole.picoseconds - std::max(cast, 0.0), least), std::max(whole.source, OperatorSource::kInterpolated)};
+  return {std::max(whole.picoseconds - std::max(kernels, 0.0) - moved, least),
+          std::max(whole.source, OperatorSource::kInterpolated)};
 }
 
 }  // namespace photonrail::workload

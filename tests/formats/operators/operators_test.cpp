@@ -83,6 +83,24 @@ TEST(OperatorFiles, OneMoreRowCostsWhatTheTableSays) {
   EXPECT_NEAR(more(4096, 4096), 178.5 / 174.3 - 1.0, 1e-4);
 }
 
+// The cast of x that a low precision's time has in it depends on x alone, and never leaves less than the roofline: of a
+// long k the product itself takes long where it has few tiles.
+TEST(OperatorFiles, AProductWithoutItsCastIsStillAProduct) {
+  const auto both = [](const char* gpu, OperatorPrecision precision, std::int64_t n, std::int64_t k) {
+    const OperatorTimes times = operator_times(gpu);
+    MatrixProduct product{precision, 16, n, k};
+    const double whole = microseconds(times.time(product));
+    product.quantises = false;
+    return std::pair{whole, microseconds(times.time(product))};
+  };
+  for (const std::int64_t k : {1024, 4096, 16384}) {
+    const auto [fp8, without] = both("h200", OperatorPrecision::kFp8, 1024, k);
+    EXPECT_NEAR(fp8 - without, 9.7, 0.6) << k;  // 12.0 us of 128 x 128, less its product
+    const auto [fp4, narrow] = both("b200", OperatorPrecision::kFp4, 1024, k);
+    EXPECT_NEAR(fp4 - narrow, 4.3, 0.5) << k;
+  }
+}
+
 TEST(OperatorFiles, AQueryTakesLessThanAMicrosecond) {
   const OperatorTimes h100 = operator_times("h100");
   const MatrixProduct product{OperatorPrecision::kBf16, 9000, 18432, 7000};

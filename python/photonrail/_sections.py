@@ -2084,7 +2084,7 @@ class Run(Section):
     #: Ranks that nothing tells apart are simulated once; no result changes. Default: true.
     folding: Optional[bool] = None
     #: The result says what bounds the run, part by part. Default: of `photonrail run`: true where the run takes less
-    #: than a second by estimate; else false.
+    #: than a quarter of a second by estimate; else false.
     critical_path: Optional[bool] = None
     more: Optional[Dict[str, Any]] = None
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -61,4 +61,4 @@ std::vector<std::pair<double, double>> graph_all_reduce(std::string_view gpu, st
   return points;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

@@ -109,7 +109,7 @@ void set_reduce(const ClusterSpec& cluster, std::uint32_t tp, bool tables, Kerne
   const BetweenServers beyond = between_servers(cluster, tp);
   const std::uint32_t inside = std::min(tp, cluster.gpus_per_server);
   if (tables && tp > 1 && !has_fixed && !has_rate) {
-    auto points = graph_all_reduce(cluster.gpu.name, inside);
+    auto points = collective::graph_all_reduce(cluster.gpu.name, inside);
     for (auto& [bytes, us] : points) us += beyond.us + bytes * beyond.us_per_byte;
     if (!points.empty()) model.measured_reduce = serving::Curve(std::move(points));
   }

@@ -19,6 +19,7 @@
 namespace photonrail::test {
 namespace {
 
+using collective::graph_all_reduce;
 using collective::scale_up_fabric;
 using collective::ScaleUpFabric;
 using collective::ScaleUpProtocol;

@@ -77,7 +77,7 @@ ServedModel dense_in(OperatorPrecision precision) {
 
 // Whatever the layers are in, the head is in bf16; its table is that of products.
 TEST(ServingModelKernels, HeadAndRouterAndAttentionBesideExpertsInFp4AreInBf16) {
-  const OperatorTimes b200 = operator_times("b200", {});
+  const OperatorTimes b200 = formats::operators::operator_times("b200", {});
   const auto at = [&](const ServedModel& served, const char* kernel) {
     return kernels_of(served, b200, 256, 16).dense.at(kernel).at(16);
   };

@@ -12,7 +12,7 @@ namespace photonrail {
 
 namespace {
 
-using config::JsonReader;
+using json::JsonReader;
 
 constexpr std::string_view kCatalogueSchema = "photonrail.catalogue/1";
 namespace fields = photonrail::fields;
@@ -84,7 +84,7 @@ namespace {
 
 PriceCatalogue parse_catalogue(std::string_view text, std::string name, const std::string& file) {
   return json::in_file(
-      text, file, [&](const config::Json& root) { return config::read_catalogue_file(JsonReader(root), std::move(name)); });
+      text, file, [&](const json::Json& root) { return config::read_catalogue_file(JsonReader(root), std::move(name)); });
 }
 
 bool is_path(std::string_view word) { return word.ends_with(".json") || word.find('/') != std::string_view::npos; }

@@ -18,12 +18,12 @@ namespace photonrail {
 
 namespace {
 
-using config::JsonReader;
+using json::JsonReader;
 
 constexpr std::string_view kModelSchema = "photonrail.model/1";
 
 ModelPreset parse_model(std::string_view text, std::string key, const std::string& file) {
-  return json::in_file(text, file, [&](const config::Json& root) {
+  return json::in_file(text, file, [&](const json::Json& root) {
     if (config::is_huggingface(root)) {
       ModelPreset preset{std::move(key), "config.json of Hugging Face's transformers",
                          config::read_huggingface(JsonReader(root))};

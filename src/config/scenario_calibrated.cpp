@@ -8,7 +8,7 @@ namespace photonrail {
 
 namespace {
 
-using config::Json;
+using json::Json;
 // The GPU as an object: a preset by name becomes {"preset": ...}, none at all the default spelled out.
 Json gpu_object(const Json& cluster) {
   const Json* const given = cluster.find("gpu");
@@ -32,7 +32,7 @@ std::string calibrated_scenario(const std::filesystem::path& file, std::span<con
 std::string calibrated_scenario(std::string_view json, std::string_view file, std::span<const Override> overrides,
                                 const Calibration& calibration, std::string_view source) {
   const std::string name(file);
-  Json root = config::parse_json(json, name);
+  Json root = json::parse_json(json, name);
   config::apply_overrides(root, overrides);
   Json* const cluster = root.find("cluster");
   if (cluster == nullptr || !cluster->is_object()) throw ConfigError(name + ": /cluster", "missing", "is this a scenario?");

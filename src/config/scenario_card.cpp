@@ -11,7 +11,7 @@ namespace photonrail {
 
 namespace {
 
-using config::Json;
+using json::Json;
 
 formats::card::KnownNames known_names() {
   formats::card::KnownNames known;
@@ -46,7 +46,7 @@ std::string card_from_scenario(const std::filesystem::path& file, std::span<cons
   const Scenario scenario = parse_scenario(text, file.parent_path(), file.string(), overrides, known);
   if (!scenario.jobs.empty())
     throw ConfigError(file.string() + ": /jobs", "a card is about one job", "export a scenario with a \"workload\"");
-  Json root = config::parse_json(text, file.string());
+  Json root = json::parse_json(text, file.string());
   config::apply_overrides(root, overrides);
   const Json* const parameters = json::find_at(root, "/workload/training/precision/parameters");
   const ClusterSpec& cluster = scenario.cluster;

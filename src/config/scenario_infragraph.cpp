@@ -11,7 +11,7 @@ namespace photonrail {
 
 namespace {
 
-using config::Json;
+using json::Json;
 
 double nanoseconds(Duration d) { return static_cast<double>(d.count()) / 1e3; }
 
@@ -63,7 +63,7 @@ std::string infragraph_from_scenario(const std::filesystem::path& file, std::spa
                                      const Registries& known) {
   const std::string text = formats::read_file(file);  // once: it may be a pipe
   const Scenario scenario = parse_scenario(text, file.parent_path(), file.string(), overrides, known);
-  Json root = config::parse_json(text, file.string());
+  Json root = json::parse_json(text, file.string());
   config::apply_overrides(root, overrides);
   const Json* const cluster = root.find("cluster");
   if (cluster == nullptr)

@@ -21,8 +21,8 @@ namespace photonrail {
 
 namespace {
 
-using config::Json;
-using config::JsonReader;
+using json::Json;
+using json::JsonReader;
 
 constexpr std::string_view kScenarioSchema = "photonrail.scenario/1";
 

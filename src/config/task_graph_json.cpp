@@ -16,8 +16,8 @@ namespace photonrail {
 
 namespace {
 
-using config::Json;
-using config::JsonReader;
+using json::Json;
+using json::JsonReader;
 
 constexpr std::string_view kGraphSchema = "photonrail.graph/1";
 namespace fields = photonrail::fields;

@@ -74,7 +74,7 @@ struct Names {
 };
 
 TEST(Callers, EveryFunctionHasOneOutsideTheTests) {
-  // What programs of users call, and the command does another way.
+  // What programs of users call, and the command does another way; results as texts; a published model of exchanges.
   const std::set<std::string, std::less<>> for_users{"check_sweep",         "compare_results", "msccl_xml",
                                                      "read_task_graph",     "ring_units",      "scale_up_of",
                                                      "token_exchange_time", "with_scheduler"};

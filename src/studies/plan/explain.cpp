@@ -37,7 +37,7 @@ Override with_number(const std::string& pointer, double value) { return {pointer
 using Change = std::vector<Override> (*)(const Json& scenario, const std::filesystem::path& directory, double factor);
 
 std::vector<Override> of_delay(const Json& scenario, const std::filesystem::path& directory, double factor) {
-  config::JsonReader top(scenario);
+  json::JsonReader top(scenario);
   const ClusterSpec cluster = config::read_cluster(top.child("cluster"), directory);
   if (cluster.rail.kind != RailKind::kOptical) return {};
   const std::string at = "/cluster/rail/switch";

@@ -19,12 +19,12 @@ namespace photonrail::plan {
 namespace {
 
 using config::into;
-using config::Json;
-using config::JsonReader;
 using fields::Field;
 using fields::Reading;
 using fields::Section;
 using fields::Word;
+using json::Json;
+using json::JsonReader;
 
 /// Values of a number, or the word that asks for those that suit the model and the cluster.
 struct NumberChoice {
@@ -196,7 +196,7 @@ void read_base(const PlanEntry& entry, std::span<const Override> set, Plan& plan
     plan.base_directory = plan.file.parent_path();
   } else {
     const std::filesystem::path file = config::read_path(*entry.base, plan.file.parent_path());
-    root = config::parse_json(formats::read_file(file), file.string());
+    root = json::parse_json(formats::read_file(file), file.string());
     plan.base_directory = file.parent_path();
   }
   config::apply_overrides(root, set);
@@ -212,7 +212,7 @@ std::vector<Value> chosen(const std::vector<Value>& given, bool automatic, const
 
 // The values of "auto", and those of the base where a list is not there.
 ShapeSpace resolved(const ShapesEntry& entry, const Plan& plan) {
-  const Json root = config::parse_json(plan.base, plan.file.string());
+  const Json root = json::parse_json(plan.base, plan.file.string());
   JsonReader top(root);
   const ClusterSpec cluster = config::read_cluster(top.child("cluster"), plan.base_directory);
   const TrainingSpec spec = config::read_training_spec_of_file(root, plan.base_directory);
@@ -281,7 +281,7 @@ constexpr Section kPlanSection{kPlanFields};
 namespace photonrail {
 
 Plan parse_plan(std::string_view text, const std::filesystem::path& file, std::span<const Override> set) {
-  const json::Json root = config::parse_json(text, file.string());
+  const json::Json root = json::parse_json(text, file.string());
   try {
     json::JsonReader top(root);
     json::require_schema(top, "photonrail.plan/1");

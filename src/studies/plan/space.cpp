@@ -18,7 +18,7 @@ namespace photonrail::plan {
 
 namespace {
 
-using config::Json;
+using json::Json;
 
 constexpr std::uint64_t kMaxCombinations = 1'000'000;
 constexpr const char* kAtObjective = "/objective";
@@ -82,7 +82,7 @@ Space::Space(const Plan& plan, const Registries& known) : plan_(plan), known_(kn
       throw ConfigError(plan.file.string() + ": /axes", "make more than a million combinations", "fewer values");
   }
   needs_bill_ = std::any_of(plan.objectives.begin(), plan.objectives.end(), reads_bill);
-  const Json root = config::parse_json(plan.base, plan.file.string());
+  const Json root = json::parse_json(plan.base, plan.file.string());
   for (std::uint32_t values = 0; values < job_count_; ++values) {
     Json scenario = root;
     for (std::size_t a = 0; a < plan.axes.size(); ++a) {
@@ -105,7 +105,7 @@ Space::Space(const Plan& plan, const Registries& known) : plan_(plan), known_(kn
 // Where shapes are not searched, what is no training job has no bound.
 Space::Base Space::base_of(const Json& scenario) const {
   Base base;
-  config::JsonReader top(scenario);
+  json::JsonReader top(scenario);
   base.cluster = config::read_cluster(top.child("cluster"), plan_.base_directory);
   base.gpus = static_cast<double>(base.cluster.servers) * base.cluster.gpus_per_server;
   base.facts.in_order = json::find_at(scenario, "/placement/rank_to_gpu") == nullptr;
@@ -185,9 +185,9 @@ std::vector<double> Space::bounds(const JobCandidate& job, std::optional<std::ui
 std::vector<double> Space::bounds_on_rails(const JobCandidate& job, std::uint64_t run) const {
   const Base& base = bases_[job.job_values];
   const std::vector<Override> changes = patch(job, run);
-  Json scenario = config::parse_json(plan_.base, plan_.file.string());
+  Json scenario = json::parse_json(plan_.base, plan_.file.string());
   config::apply_overrides(scenario, changes);
-  const ClusterSpec cluster = config::read_cluster(config::JsonReader(scenario).child("cluster"), plan_.base_directory);
+  const ClusterSpec cluster = config::read_cluster(json::JsonReader(scenario).child("cluster"), plan_.base_directory);
   StepBound::Facts facts = base.facts;
   facts.switching = least_switching(cluster);
   if (!base.spec || !base.cluster.unlike.empty() || facts.switching == Duration{}) return bounds(job, run);
@@ -215,11 +215,11 @@ NetworkBill Space::bill(const JobCandidate& job, std::uint64_t run) const {
 }
 
 NetworkBill bill_of(const Plan& plan, const std::vector<Override>& patch) {
-  Json scenario = config::parse_json(plan.base, plan.file.string());
+  Json scenario = json::parse_json(plan.base, plan.file.string());
   config::apply_overrides(scenario, patch);
   NetworkBill of;
   try {
-    config::JsonReader top(scenario);
+    json::JsonReader top(scenario);
     const ClusterSpec cluster = config::read_cluster(top.child("cluster"), plan.base_directory);
     const Pricing pricing = config::read_cost(top.optional("cost"), plan.base_directory, cluster);
     const Bill bill = bill_of_materials(fabric_of(cluster, pricing.rule), network_shape(cluster), pricing);
@@ -391,10 +391,10 @@ std::vector<Override> Space::axis_patch(std::uint32_t job_values, std::uint64_t 
   const bool controls =
       std::any_of(patch.begin(), patch.end(), [](const Override& set) { return set.pointer.starts_with("/controller"); });
   if (!controls) return patch;
-  Json scenario = config::parse_json(plan_.base, plan_.file.string());
+  Json scenario = json::parse_json(plan_.base, plan_.file.string());
   config::apply_overrides(scenario, patch);
   try {
-    const ClusterSpec cluster = config::read_cluster(config::JsonReader(scenario).child("cluster"), plan_.base_directory);
+    const ClusterSpec cluster = config::read_cluster(json::JsonReader(scenario).child("cluster"), plan_.base_directory);
     if (cluster.rail.kind == RailKind::kElectrical)
       patch.push_back({"/controller", Json{{"name", std::string(kNoPolicy)}}.dump()});
   } catch (const ConfigError&) {

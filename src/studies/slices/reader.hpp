@@ -13,13 +13,13 @@
 
 namespace photonrail::slices {
 
-using config::Json;
-using config::JsonReader;
 using fields::context_of;
 using fields::FileContext;
 using fields::into;
 using fields::kPathShape;
 using fields::Section;
+using json::Json;
+using json::JsonReader;
 
 inline constexpr std::string_view kAllocationSchema = "photonrail.allocation/1";
 

@@ -11,8 +11,8 @@
 
 namespace photonrail::sweep {
 
-using config::Json;
-using config::JsonReader;
+using json::Json;
+using json::JsonReader;
 using Parameters = std::vector<std::pair<std::string, Json>>;
 
 /// Values of one parameter, found in logarithmic time: a sweep looks them up for each of its points.

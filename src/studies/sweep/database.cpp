@@ -178,7 +178,7 @@ struct Database::Connection {
     put("sweep_hash", manifest.hash);
     put("version", manifest.version);
     put("base", manifest.base);
-    put("varied", config::Json(std::vector<std::string>(manifest.varied.begin(), manifest.varied.end())).canonical());
+    put("varied", json::Json(std::vector<std::string>(manifest.varied.begin(), manifest.varied.end())).canonical());
     put("points", signed_bits(manifest.points));
     SQLite::Statement axis(db, "INSERT INTO axes VALUES(?, ?)");
     for (std::size_t i = 0; i < manifest.parameters.size(); ++i) {

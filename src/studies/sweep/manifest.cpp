@@ -55,7 +55,7 @@ std::optional<Manifest> read_manifest(const std::filesystem::path& directory) {
   std::error_code ignored;
   if (!exists(file, ignored)) return std::nullopt;
   return json::in_file(json::without_seal(formats::read_file(file), file), file.string(), [&](const Json& root) {
-    config::JsonReader top(root);
+    json::JsonReader top(root);
     const auto schema = top.child("schema");
     if (schema.string() != kManifestSchema)
       schema.fail("unknown schema", "this reader knows " + std::string(kManifestSchema));
@@ -101,7 +101,7 @@ void claim(const std::filesystem::path& directory, const Manifest& manifest) {
 }
 
 void write_manifest(const std::filesystem::path& directory, const Manifest& manifest) {
-  config::Json text;
+  json::Json text;
   text["schema"] = kManifestSchema;
   text["name"] = manifest.name;
   text["why"] = manifest.why;
@@ -111,7 +111,7 @@ void write_manifest(const std::filesystem::path& directory, const Manifest& mani
   text["parameters"] = manifest.parameters;
   text["file"] = manifest.file;
   if (!manifest.inputs.empty()) {
-    config::Json& inputs = text["inputs"];
+    json::Json& inputs = text["inputs"];
     for (const auto& [name, hash] : manifest.inputs) inputs[name] = hash;
   }
   if (const auto base = json::parse_if_json(manifest.base)) text["base"] = *base;

@@ -234,7 +234,7 @@ std::vector<Note> sweep_notes(const std::filesystem::path& directory) {
   std::error_code ignored;
   if (!exists(file, ignored)) return notes;
   json::in_file(formats::read_file(file), file.string(), [&](const json::Json& root) {
-    for (config::JsonReader note : config::JsonReader(root).elements()) {
+    for (json::JsonReader note : json::JsonReader(root).elements()) {
       notes.push_back({note.child("id").string(), note.child("key").string(), note.child("text").string(),
                        note.child("value").number(0.0, 1e300)});
       note.finish();

@@ -57,7 +57,7 @@ Axis read_parallelism_axis(const JsonReader& value, const Json& base, const std:
   if (value.string() != "all") value.fail("\"" + value.string() + "\" is no set of factorisations", "\"all\"");
   if (json::find_at(base, kTraining) == nullptr)
     value.fail("is for a training job, and the base has none", "an axis of \"variants\"");
-  config::JsonReader top(base);
+  json::JsonReader top(base);
   const ClusterSpec cluster = config::read_cluster(top.child("cluster"), directory);
   TrainingSpec spec = config::read_training_spec_of_file(base, directory);
   Axis axis;

@@ -184,7 +184,7 @@ PointRunner::PointRunner(const Sweep& sweep, const Registries& known, double poi
       known_(&known),
       point_limit_s_(point_limit_s),
       run_infeasible_(run_infeasible),
-      base_(config::parse_json(sweep.base, sweep.base_name)),
+      base_(json::parse_json(sweep.base, sweep.base_name)),
       studies_(is_study(base_)),
       inputs_(sweep) {}
 
@@ -301,7 +301,7 @@ Record PointRunner::blank(std::uint32_t index) const {
   record.name = point.name;
   record.repetition = point.repetition;
   record.version = version();
-  for (const auto& [name, value] : point.parameters) record.parameters.emplace_back(name, config::parse_json(value, name));
+  for (const auto& [name, value] : point.parameters) record.parameters.emplace_back(name, json::parse_json(value, name));
   return record;
 }
 

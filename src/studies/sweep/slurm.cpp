@@ -123,7 +123,7 @@ std::string state_of(const std::string& id) {
 }
 
 // The text of a key of the profile; an empty one of "partition" and "time" is the cluster's default.
-std::string checked(const config::JsonReader& value, std::string (*problem)(std::string_view), const char* example) {
+std::string checked(const json::JsonReader& value, std::string (*problem)(std::string_view), const char* example) {
   std::string text = value.string();
   if (text.empty() && problem != sbatch_option_problem) return text;
   if (const std::string what = problem(text); !what.empty()) value.fail(what, example);
@@ -162,7 +162,7 @@ std::vector<std::string> slurm_state(const std::filesystem::path& directory) {
 
 SlurmProfile read_slurm_profile(const std::filesystem::path& file) {
   return json::in_file(formats::read_file(file), file.string(), [&](const Json& root) {
-    config::JsonReader top(root);
+    json::JsonReader top(root);
     const auto schema = top.child("schema", "\"" + std::string(kTaskSchema) + "\"");
     if (schema.string() != kTaskSchema) schema.fail("unknown schema", "this reader knows " + std::string(kTaskSchema));
     SlurmProfile profile;

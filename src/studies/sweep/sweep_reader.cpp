@@ -55,7 +55,7 @@ Json read_base(const JsonReader& value, std::span<const Override> set, Sweep& sw
     const auto file = config::read_path(value, beside);
     if (std::error_code error; !std::filesystem::exists(file, error))
       value.fail(file.string() + ": no such file", "check the path, which starts at the folder of the sweep's file");
-    root = config::parse_json(formats::read_file(file), file.string());
+    root = json::parse_json(formats::read_file(file), file.string());
     sweep.base_directory = file.parent_path();
     sweep.base_name = file.string();
   }
@@ -290,9 +290,9 @@ Sweep parse_sweep(std::string_view json, const std::filesystem::path& file, std:
   Sweep sweep;
   sweep.file = file;
   sweep.set.assign(set.begin(), set.end());
-  const json::Json root = config::parse_json(json, file.string());
+  const json::Json root = json::parse_json(json, file.string());
   try {
-    sweep::read_top(config::JsonReader(root), set, sweep);
+    sweep::read_top(json::JsonReader(root), set, sweep);
   } catch (const ConfigError& error) {
     throw error.where().empty() || error.where().starts_with('/') ? error.inside(file.string()) : error;
   }

@@ -23,7 +23,8 @@ using ::testing::StartsWith;
 /// Two jobs of a whole pod of eight accelerators: the second waits for the first.
 constexpr const char* kTwoJobs = R"({"schema": "photonrail.allocation/1",
     "pod": {"torus": [2, 2, 2], "block": 2, "server": [2, 2, 1]}, "policies": ["firstfit"], "orders": ["fifo"],
-    "jobs": [{"arrival_s": 0, "duration_s": 10, "shape": [2, 2, 2]}, {"arrival_s": 4, "duration_s": 10, "shape": [2, 2, 2]}]})";
+    "jobs": {"list": [{"arrival_s": 0, "duration_s": 10, "shape": [2, 2, 2]},
+                      {"arrival_s": 4, "duration_s": 10, "shape": [2, 2, 2]}]}})";
 
 TEST(AllocationTexts, OfAFileAreThoseOfItsText) {
   const Folder folder;

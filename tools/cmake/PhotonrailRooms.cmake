@@ -30,6 +30,21 @@ function(photonrail_unity target folders_apart)
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
+# The headers of the standard library that most rooms read are compiled once, for all targets with the options of the library: a
+# unit of a room takes 0.5 s of CPU less. Not where each file is compiled by itself, which shows that it has the includes that it needs.
+function(photonrail_precompiled target)
+  if(NOT PHOTONRAIL_UNITY OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+  endif()
+  if(target STREQUAL "photonrail_core_objects")
+    target_precompile_headers(${target} PRIVATE <algorithm> <charconv> <cmath> <filesystem> <fstream> <functional> <map> <memory>
+      <optional> <set> <span> <sstream> <string> <unordered_map> <variant> <vector>)
+  else()
+    target_precompile_headers(${target} REUSE_FROM photonrail_core_objects)
+  endif()
+  target_compile_options(${target} PRIVATE -fpch-preprocess)  # without it ccache keeps nothing
+endfunction()
+
 function(photonrail_compile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
@@ -89,6 +104,7 @@ function(photonrail_room folder headers)
       target_link_libraries(${target} PRIVATE ${library})
     endif()
   endforeach()
+  photonrail_precompiled(${target})
   if(folder IN_LIST photonrail_folders_apart)
     photonrail_unity(${target} TRUE)
   else()

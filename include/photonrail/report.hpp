@@ -51,6 +51,8 @@ class TraceWriter : public Observer {
   void launch_done(const LaunchEvent& event) override;
   void end(Time makespan) override;
 
+  /// Shows the requests that ended in the run, or in its job of this name, each by its number. Call it before write().
+  void served(const ServingResult& result, std::string_view job = {});
   /// Throws ConfigError when the file cannot be written.
   void write(const std::filesystem::path& file) const;
 

@@ -1972,7 +1972,7 @@ class Controller(Section):
     generation: Optional[str] = None
     #: *Only with `name` `phases`.* who decides the circuits of training `"opus"`, `"lru"`.
     training: Optional[str] = None
-    #: *Only with `name` `phases`.* circuits of what is announced, as a refit, are set before it begins
+    #: *Only with `name` `phases` or `polling`.* circuits of what is announced are set before it begins
     provisioned: Optional[bool] = None
     #: *Only with `name` `polling`.* how long an idle circuit stays although others wait
     linger_us: Optional[float] = None

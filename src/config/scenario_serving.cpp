@@ -8,6 +8,7 @@
 #include "core/counted.hpp"
 #include "photonrail/workload/agent.hpp"
 #include "run/served_workload.hpp"
+#include "workload/training/spec_check.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -249,6 +250,12 @@ constexpr fields::Section kServingSection{kServingFields};
 
 namespace {
 
+void check_served_model(const JsonReader& section, const ModelSpec& model) {
+  in_section(section, kServingSection, [&] { workload::check_model(model); });
+  if (model.mamba)
+    section.fail_at("model", "has state space layers (Mamba), whose states engines do not keep", "a model of attention");
+}
+
 EngineSpec engine_of(const JsonReader& section, const ServedPool& pool, const serving::ServedModel& served,
                      const GpuSpec& gpu) {
   EngineSpec spec = pool.engine.spec;
@@ -328,6 +335,11 @@ void add_pool(const JsonReader& section, const ServedPool& pool, const ServingFi
   served.dp = pool.dp;
   served.ep = pool.ep > 0 ? pool.ep : pool.dp;
   check_experts(section, pool, served);
+  if (pool.pp > served.model.layers) {
+    section.fail("pool \"" + pool.name + "\": pp " + std::to_string(pool.pp) + " leaves stages without one of the " +
+                     core::counted(served.model.layers, "layer"),
+                 "at most as many stages as layers");
+  }
   PoolSpec made;
   made.name = pool.name;
   made.role = pool.role;
@@ -368,6 +380,7 @@ Workload read_serving(const JsonReader& section, const std::filesystem::path& di
   const ServingContext context(directory, cluster, &known);
   JsonReader reader = section;
   fields::read_open(reader, kServingSection, &file, &context);
+  check_served_model(section, file.served.model);
   const auto times = reader.optional("times");
   std::vector<JsonReader> entries;
   if (const auto pools = reader.optional("pools")) {

@@ -126,13 +126,30 @@ void leave_bytes_out(KernelModel& model) {
   model.reduce_rate = {1e30};
 }
 
-OperatorTimes operator_times_of(const JsonReader* section, const TimesFile& file, const GpuSpec& gpu) {
-  if (file.tables) return in_section(*section, {}, [&] { return formats::operators::operator_times(gpu.name, {}); });
+OperatorTimes operator_times_of(const JsonReader* section, const TimesFile& file, const serving::ServedModel& served,
+                                const GpuSpec& gpu) {
+  if (file.tables) {
+    OperatorTimes times = in_section(*section, {}, [&] { return formats::operators::operator_times(gpu.name, {}); });
+    if (const std::string missing = serving::not_in_tables(served, times); !missing.empty()) {
+      section->fail_at("operators", "the tables of " + gpu.name + " lack " + missing,
+                       "\"roofline\", \"kernels\" of your own, or another GPU");
+    }
+    return times;
+  }
   OperatorRoofline roofline;
   roofline.bf16_tflops = roofline.fp8_tflops = roofline.fp4_tflops = gpu.peak_tflops;
   roofline.memory_gb_per_s = gpu.memory_gb_per_s;
   roofline.compute_efficiency = gpu.compute_efficiency;
   return OperatorTimes(roofline);
+}
+
+// Errors name the file of the profile.
+std::shared_ptr<const serving::StepTime> profiled_times(const TimesFile& file) {
+  try {
+    return std::make_shared<serving::KernelStepTime>(formats::read_kernel_tables(file.kernels), file.model);
+  } catch (const ConfigError& error) {
+    throw ConfigError((file.kernels / error.where()).string(), error.problem(), error.hint());
+  }
 }
 
 }  // namespace
@@ -159,13 +176,11 @@ std::shared_ptr<const serving::StepTime> step_times(const std::optional<JsonRead
       file.model.experts = served.model.moe->experts;
       file.model.top_k = served.model.moe->top_k;
     }
-    return in_section(*section, {}, [&] {
-      return std::make_shared<serving::KernelStepTime>(formats::read_kernel_tables(file.kernels), file.model);
-    });
+    return profiled_times(file);
   }
   const JsonReader* const at = section ? &*section : nullptr;
   return std::make_shared<serving::KernelStepTime>(
-      serving::kernels_of(served, operator_times_of(at, file, context.cluster.gpu), engine.token_budget,
+      serving::kernels_of(served, operator_times_of(at, file, served, context.cluster.gpu), engine.token_budget,
                           engine.max_sequences),
       file.model);
 }

@@ -299,7 +299,7 @@ ControllerFactory phases_factory() {
       .parameters = {P::word("generation", {"static_split", "kv_only", "on_demand"},
                              "circuits that are lit when a refit has ended: of all pairs by their bytes, of KV, or none"),
                      P::word("training", {"opus", "lru"}, "who decides the circuits of training"),
-                     P::flag("provisioned", true, "circuits of what is announced, as a refit, are set before it begins")}};
+                     P::flag("provisioned", true, "circuits of what is announced are set before it begins")}};
 }
 
 }  // namespace photonrail::control

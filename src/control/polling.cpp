@@ -6,6 +6,8 @@
 // "linger": how long a circuit that has become idle stays although others wait. The next message of a pair may ask only
 // when the one before it has ended, an instant late: at the least it is a picosecond.
 //
+// "provisioned": what is announced comes behind what waits, and its circuit is lit before its first message.
+//
 // Leaves out: destinations for which nothing waits are passed over, and with nothing at all to send the circuit stays,
 // where the textbook's server goes round.
 #include "control/builtin.hpp"
@@ -131,15 +133,21 @@ class Polling : public Controller {
 }  // namespace
 
 ControllerFactory polling_factory() {
-  return {
-      .name = "polling",
-      .summary = "each GPU's destinations in turn, each until nothing waits for it (exhaustive cyclic polling)",
-      .make = [](const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) -> std::unique_ptr<Controller> {
-        return std::make_unique<Polling>(spec.parameters.duration("linger"));
-      },
-      .rail_symmetric = true,
-      .needs = [](const ControllerSpec&) { return PolicyNeeds{.while_switching = WhileSwitching::kWait}; },
-      .parameters = {ControllerParameter::duration("linger", {}, "how long an idle circuit stays although others wait")}};
+  return {.name = "polling",
+          .summary = "each GPU's destinations in turn, each until nothing waits for it (exhaustive cyclic polling)",
+          .make = [](const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) -> std::unique_ptr<Controller> {
+            return std::make_unique<Polling>(spec.parameters.duration("linger"));
+          },
+          .rail_symmetric = true,
+          .needs =
+              [](const ControllerSpec& spec) {
+                PolicyNeeds needs{.while_switching = WhileSwitching::kWait};
+                if (spec.parameters.flag("provisioned")) needs.ranks.announce = Announcement::kAhead;
+                return needs;
+              },
+          .parameters = {ControllerParameter::duration("linger", {}, "how long an idle circuit stays although others wait"),
+                         ControllerParameter::flag("provisioned", false,
+                                                   "circuits of what is announced are set before it begins")}};
 }
 
 }  // namespace photonrail::control

@@ -225,6 +225,8 @@ std::string serving_text(const ServingResult& result) {
   if (result.unfinished > 0) {
     text += ", " + std::to_string(result.unfinished) + " UNFINISHED: the times below are of the others, and too short";
   }
+  const bool none_counts = result.finished > 0 && result.finished == result.offered && result.e2e.count == 0;
+  if (none_counts) text += ", NONE after the warm-up, so that there are no times";
   text += number("; %.4g requests/s", result.requests_per_s()) +
           number(", %.4g output tokens/s\n", result.output_tokens_per_s());
   text += "  " + pad_right("", 14);
@@ -238,7 +240,7 @@ std::string serving_text(const ServingResult& result) {
       text += row_of("  " + part, result.parts[p]);
     }
   }
-  if (result.slo) {
+  if (result.slo && !none_counts) {
     text += "  goodput " + number("%.4g requests/s", result.slo->per_s) +
             number(", %.1f %% of what was offered", 100.0 * result.slo->share);
     if (result.slo->ttft) text += ", TTFT <= " + to_text(*result.slo->ttft);
@@ -250,6 +252,7 @@ std::string serving_text(const ServingResult& result) {
   for (const PoolShare& pool : pools_of(result)) {
     text += "  " + pool.name + ", " + core::counted(pool.engines, "engine") + ":";
     const char* names[] = {"prefill", "decode", "mixed", "waiting", "idle", "off"};
+    if (result.makespan == Duration{}) text += " no time passed";
     for (std::size_t i = 0; i < 6; ++i) {
       if (pool.busy[i] > 0.0)
         text += number(" %.1f %% ", 100.0 * pool.busy[i] / static_cast<double>(pool.engines)) + names[i];

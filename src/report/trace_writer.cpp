@@ -6,6 +6,7 @@
 #include "report/trace_faults.hpp"
 #include "report/trace_launches.hpp"
 #include "report/trace_links.hpp"
+#include "report/trace_requests.hpp"
 #include "report/trace_text.hpp"
 
 #include <algorithm>
@@ -28,6 +29,7 @@ struct TraceWriter::State {
   std::vector<OperationEvent> operations;
   std::vector<CircuitEvent> circuits;
   std::vector<report::FaultSpan> faults;
+  std::vector<report::TracedRequests> requests;
   Time end{};  ///< the last instant that was heard of
 
   void heard(Time at) { end = std::max(end, at); }
@@ -363,6 +365,13 @@ void TraceWriter::launch_done(const LaunchEvent& event) { state_->seen.launch_do
 
 void TraceWriter::end(Time makespan) { state_->heard(makespan); }
 
+void TraceWriter::served(const ServingResult& result, std::string_view job) {
+  report::TracedRequests& of = state_->requests.emplace_back();
+  of.job = job;
+  for (const ServingResult::Engine& engine : result.engines) of.pools.push_back(engine.pool);
+  of.rows = result.requests;
+}
+
 void TraceWriter::write(const std::filesystem::path& file) const {
   report::replace_file(file, [this](std::ostream& out) {
     TraceText text(out, state_->cluster);
@@ -381,6 +390,9 @@ void TraceWriter::write(const std::filesystem::path& file) const {
     report::write_bytes_in_flight(state_->seen, state_->operations, job, text);
     report::write_faults(state_->faults, job + 1, state_->end, text);
     report::write_launches(state_->seen, job + 2, state_->end, text);
+    std::uint32_t process = job + 3;
+    std::uint64_t arrows = 0;
+    for (const report::TracedRequests& of : state_->requests) report::write_requests(of, process++, arrows, text);
   });
 }
 

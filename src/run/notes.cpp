@@ -192,11 +192,14 @@ Found opened_without_effect(const Scenario& scenario, const RunResult&, const Re
   const ControllerFactory policy = registries.controllers.find(scenario.controller.name);
   const bool optical = scenario.cluster.rail.kind == RailKind::kOptical;
   if (optical && !policy.bound && policy.needs_of(policy.complete(scenario.controller)).ranks.announces_any()) return {};
-  return Note{"opened-circuits", "/workload/serving/transfer/open",
-              std::string("\"at_prefill\" opens no circuit: ") +
-                  (optical ? "the controller does not provision (opus and phases can)." : "electrical rails have none.") +
-                  " Engines that decode are chosen when prefill begins all the same.",
-              0.0};
+  return Note{
+      "opened-circuits", "/workload/serving/transfer/open",
+      std::string("\"at_prefill\" opens no circuit: ") +
+          (optical ? "the controller lights one when bytes wait for it (\"mode\": \"provisioned\" of opus does before, "
+                     "and \"provisioned\": true of phases and polling)."
+                   : "electrical rails have none.") +
+          " Engines that decode are chosen when prefill begins all the same.",
+      0.0};
 }
 
 Found hidden_switching(const Scenario& scenario, const RunResult& result) {

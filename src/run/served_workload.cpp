@@ -59,6 +59,15 @@ std::unique_ptr<WorkloadAgent> ServedWorkload::make(const Scenario& /*scenario*/
   return std::make_unique<ReportedAgent>(spec);
 }
 
+bool ServedWorkload::draws() const {
+  const bool routed = spec_.routing.arrivals == serving::RoutePolicy::kRandom ||
+                      (spec_.apart() && spec_.routing.decode == serving::RoutePolicy::kRandom);
+  return routed || spec_.requests.draws() || std::any_of(spec_.pools.begin(), spec_.pools.end(), [](const auto& pool) {
+           const serving::Speculation& of = pool.engine.speculation;
+           return of.drafts > 0 && of.acceptance > 0.0 && of.acceptance < 1.0;
+         });
+}
+
 WorkEstimate ServedWorkload::work() const {
   const serving::RequestSpec& requests = spec_.requests;
   double runs = 1.0;

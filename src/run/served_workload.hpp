@@ -29,6 +29,8 @@ class ServedWorkload final : public Workload {
   [[nodiscard]] std::unique_ptr<WorkloadAgent> make(const Scenario& scenario, std::uint64_t seed) const override;
   [[nodiscard]] WorkEstimate work() const override;
   [[nodiscard]] const serving::ServingSpec& spec() const { return spec_; }
+  /// Runs under other seeds differ.
+  [[nodiscard]] bool draws() const;
   /// The same, and the engines that have one of these ranks fail.
   [[nodiscard]] std::shared_ptr<const ServedWorkload> with_failure(const std::vector<RankId>& ranks, Time at,
                                                                    std::optional<Duration> lasts, Duration detection) const;

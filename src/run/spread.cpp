@@ -4,6 +4,8 @@
 #include "photonrail/workload/moe.hpp"
 #include "run/foldable.hpp"
 #include "run/rehearsals.hpp"
+#include "run/rl_workload.hpp"
+#include "run/served_workload.hpp"
 #include "run/shared_cluster.hpp"
 
 #include <algorithm>
@@ -30,6 +32,8 @@ bool traffic_draws(const TrafficSource* traffic) {
 
 bool job_draws(const JobSpec& job, bool optical) {
   const MessageSpec& messages = job.controller.control.messages;
+  if (const auto* const served = run::ServedWorkload::of(job); served != nullptr && served->draws()) return true;
+  if (dynamic_cast<const run::RlWorkload*>(job.workload.get()) != nullptr) return true;
   const bool messages_draw = messages.loss > 0.0 || messages.delay.kind != DelayDistribution::Kind::kConstant;
   return !run::are_fixed(job.stragglers) || traffic_draws(job.graph.demands()) || (optical && messages_draw);
 }

@@ -152,16 +152,41 @@ TEST(ServingCircuits, OpenedWhenPrefillStartsADelayBelowThePrefillIsHidden) {
 // One request, prefill of 4 ms, a delay of 3 ms: on demand its KV waits 3 ms, opened when prefill starts not at all; of a
 // delay of 6 ms it waits for the 2 ms that prefill does not hide.
 TEST(ServingCircuits, TheCircuitWaitOfOneRequestIsTheDelayLessItsPrefill) {
-  const auto wait = [](double delay_ms, bool opened) {
+  const auto wait = [](const char* policy, double delay_ms, bool opened) {
     ServingSpec spec = one_to_eight(1.0, 1);
     spec.transfer.open_at_prefill = opened;
     spec.pools[0].times = std::make_shared<LinearStepTime>(LinearLaw{Duration{4'000'000'000}, {}, {}, {}});
-    const ServingResult result = over_rail(spec, "opus", delay_of(delay_ms), opened);
+    const ServingResult result = over_rail(spec, policy, delay_of(delay_ms), opened);
     return result.parts[static_cast<int>(TtftPart::kCircuitWait)].mean;
   };
-  EXPECT_EQ(wait(3.0, false), delay_of(3.0));
-  EXPECT_EQ(wait(3.0, true), Duration{});
-  EXPECT_EQ(wait(6.0, true), delay_of(2.0));
+  for (const char* const policy : {"opus", "polling", "phases"}) {
+    SCOPED_TRACE(policy);
+    EXPECT_EQ(wait(policy, 3.0, true), Duration{});
+    EXPECT_EQ(wait(policy, 6.0, true), delay_of(2.0));
+  }
+  for (const char* const policy : {"opus", "polling"}) EXPECT_EQ(wait(policy, 3.0, false), delay_of(3.0));
+}
+
+// Of a port that has time between prompts, circuits in turn hide the delay as well; a port that has none serves what waits
+// first, and what is announced costs it at most one change.
+TEST(ServingCircuits, CircuitsInTurnThatAreOpenedWhenPrefillStartsWaitLess) {
+  const auto wait = [](double per_s, double delay_ms, bool opened) {
+    ServingSpec spec = one_to_eight(per_s, 300);
+    spec.transfer.open_at_prefill = opened;
+    spec.transfer.order = TransferSpec::Order::kFair;
+    spec.pools[0].engine.token_budget = 1;  // one prompt a step
+    spec.pools[0].times = std::make_shared<LinearStepTime>(LinearLaw{Duration{4'000'000'000}, {}, {}, {}});
+    const ServingResult result = over_rail(spec, "polling", delay_of(delay_ms), opened);
+    EXPECT_EQ(result.finished, 300u);
+    return result.parts[static_cast<int>(TtftPart::kCircuitWait)].mean;
+  };
+  for (const double delay_ms : {0.1, 0.6}) EXPECT_EQ(wait(100.0, delay_ms, true), Duration{}) << delay_ms;
+  for (const double per_s : {10.0, 100.0, 200.0}) {
+    for (const double delay_ms : {1.0, 5.0, 15.0}) {
+      const Duration on_demand = wait(per_s, delay_ms, false);
+      EXPECT_LT(wait(per_s, delay_ms, true), on_demand) << per_s << "/s, " << delay_ms << " ms";
+    }
+  }
 }
 
 // Circuits in turn: the port stays until nothing waits for its destination, and goes on to the next one that has some.

@@ -47,7 +47,8 @@ inline ServingResult over_rail(const serving::ServingSpec& spec, const std::stri
                                bool provisioned = false) {
   testing::TinyJob job(1 + kDestinations);
   if (!controller.empty()) job.optical(delay, controller);
-  if (provisioned) job.scenario.controller.parameters.set("mode", "provisioned");
+  if (provisioned && controller == "opus") job.scenario.controller.parameters.set("mode", "provisioned");
+  if (provisioned && controller != "opus") job.scenario.controller.parameters.set("provisioned", 1.0);
   job.build();
   job.scenario.graph = idle_graph(1 + kDestinations);
   serving::ServingAgent agent(spec);

@@ -171,5 +171,28 @@ TEST(ServingModelKernels, AllReducesAreAsMeasured) {
   EXPECT_NEAR(to_seconds(times.of(decodes_of(4))) * 1e6, 8.0 + 4 * 13.0, 1e-9);
 }
 
+// A layer with a window reads its tokens and no others; of layers of both kinds the mean counts.
+TEST(ServingModelKernels, ALayerWithAWindowReadsItsTokens) {
+  const auto attention = [](std::uint32_t window, std::uint32_t every) {
+    ServedModel served = of_experts(1, 1, 1);
+    served.model.window = window;
+    served.model.window_every = every;
+    return kernels_of(served, roofline(), 512, 16).attention;
+  };
+  const auto decode = [](const AttentionTable& of, double cached) { return of.us({0.0, 0.0, 4.0, cached}); };
+  const auto chunk = [](const AttentionTable& of, double tokens, double cached) {
+    return of.us({tokens, cached, 0.0, 0.0});
+  };
+  const AttentionTable all = attention(0, 1);
+  const AttentionTable windowed = attention(256, 1);
+  const AttentionTable every_second = attention(256, 2);
+  EXPECT_DOUBLE_EQ(decode(windowed, 128.0), decode(all, 128.0));
+  EXPECT_DOUBLE_EQ(decode(windowed, 65'536.0), decode(all, 256.0));
+  EXPECT_DOUBLE_EQ(decode(every_second, 65'536.0), (decode(all, 65'536.0) + decode(all, 256.0)) / 2.0);
+  EXPECT_DOUBLE_EQ(chunk(windowed, 64.0, 0.0), chunk(all, 64.0, 0.0));
+  EXPECT_LT(chunk(windowed, 512.0, 0.0), chunk(all, 512.0, 0.0));
+  EXPECT_DOUBLE_EQ(chunk(windowed, 64.0, 65'536.0), chunk(all, 64.0, 256.0));
+}
+
 }  // namespace
 }  // namespace photonrail::test

@@ -249,7 +249,8 @@ TEST(ServingScenario, AnEngineWithMuchMemoryTakesNone) {
 // KV that is announced when prefill begins, by engines on both sides that fail, and up to a horizon: nothing is lost, no
 // launch stays open, and every byte that goes arrives.
 TEST(ServingScenario, WhatIsAnnouncedOutlivesFailuresAndHorizons) {
-  for (const char* const controller : {R"({"name": "opus", "mode": "provisioned"})", R"({"name": "phases"})"}) {
+  for (const char* const controller : {R"({"name": "opus", "mode": "provisioned"})", R"({"name": "phases"})",
+                                       R"({"name": "polling", "provisioned": true})"}) {
     for (const char* const when : {"at_end", "layer_by_layer"}) {
       for (const bool ends_early : {false, true}) {
         const std::string serving =
@@ -280,6 +281,48 @@ TEST(ServingScenario, WhatIsAnnouncedOutlivesFailuresAndHorizons) {
   }
 }
 
+// Seeds give other runs where something of the requests is drawn, and the spread is theirs.
+TEST(ServingScenario, TheSpreadIsOfRequestsThatAreDrawn) {
+  const auto with_seeds = [](const std::string& serving) {
+    std::string text = scenario_with(serving + ", " + kLaw, "1");
+    text.insert(1, R"("run": {"spread_seeds": 3}, )");
+    return simulate(parse_scenario(text, "."));
+  };
+  const auto says_nothing_is = [](const RunResult& result) {
+    return std::ranges::any_of(result.notes, [](const Note& note) { return note.id == "nothing-drawn"; });
+  };
+  for (const char* const drawn :
+       {R"("requests": {"arrivals": {"per_s": 50}, "input": 100, "output": 5, "count": 40})",
+        R"("requests": {"concurrency": 2, "input": {"distribution": "uniform", "least": 1, "greatest": 900}, "output": 5,
+                        "count": 40})",
+        R"("requests": {"concurrency": 2, "input": 100, "output": 20, "count": 40},
+           "engine": {"speculation": {"drafts": 2, "acceptance": 0.5}})"}) {
+    const RunResult result = with_seeds(drawn);
+    ASSERT_TRUE(result.spread.has_value()) << drawn;
+    EXPECT_LT(result.spread->min, result.spread->max) << drawn;
+    EXPECT_FALSE(says_nothing_is(result)) << drawn;
+  }
+  const RunResult result = with_seeds(kRequests);
+  EXPECT_FALSE(result.spread.has_value());
+  EXPECT_TRUE(says_nothing_is(result));
+}
+
+// "dp" of the section is that of a pool that says "ep" alone.
+TEST(ServingScenario, ExpertsOfAPoolAreDividedAmongTheEnginesOfTheSection) {
+  const auto tpot = [](const std::string& pools) {
+    const std::string text = scenario_with(kRequests + pools, "3", R"("model": "qwen3_30b_a3b", )");
+    const ServingResult result = *simulate(parse_scenario(text, ".")).serving;
+    EXPECT_EQ(result.finished, 40U) << pools;
+    return result.tpot.mean;
+  };
+  const Duration of_six = tpot(R"(, "dp": 3, "pools": [{"tp": 2, "ep": 6}])");
+  EXPECT_EQ(of_six, tpot(R"(, "pools": [{"tp": 2, "dp": 3, "ep": 6}])"));
+  EXPECT_NE(of_six, tpot(R"(, "dp": 3, "tp": 2)"));
+  EXPECT_EQ(tpot(R"(, "dp": 3, "pools": [{"tp": 2, "ep": 3}])"), tpot(R"(, "dp": 3, "tp": 2)"));
+  EXPECT_THAT(refusal(kRequests + R"(, "dp": 3, "pools": [{"tp": 2, "ep": 4}])", "3", R"("model": "qwen3_30b_a3b", )"),
+              HasSubstr("ep 4 does not divide the 6 GPUs of tp x dp"));
+}
+
 // Where no controller provisions, that KV is announced changes nothing but when its engine is chosen, and the run says so.
 TEST(ServingScenario, AnOpeningThatNoControllerHearsIsSaid) {
   const std::string pools = R"(, "pools": [{"role": "prefill", "servers": [0], "tp": 2}, {"role": "decode", "tp": 2}])";
@@ -305,11 +348,20 @@ TEST(ServingScenario, SaysWhatIsWrong) {
               HasSubstr("server 0 is in two pools"));
   EXPECT_THAT(refusal(kRequests + R"(, "times": {"law": {"fixed_us": 0}})"), HasSubstr("a step takes no time"));
   EXPECT_THAT(refusal(kRequests + R"(, "engine": {"memory_share": 0.1})"), HasSubstr("the model does not fit"));
-  EXPECT_THAT(
-      refusal(kRequests + R"(, "model": {"layers": 2, "hidden": 64, "ffn": 64, "heads": 2, "kv_heads": 2, "vocabulary": 64,
-      "pattern": "MM", "mamba": {"heads": 2, "head_dim": 8, "state": 16, "groups": 1}})",
-              "3", ""),
-      HasSubstr("/workload/serving/model: has no attention"));
+  const auto of_model = [](const std::string& more) {
+    return refusal(kRequests + R"(, "model": {"layers": 2, "hidden": 64, "ffn": 64, "heads": 2, "kv_heads": 2,
+                                              "vocabulary": 64, )" +
+                       more + "}",
+                   "3", "");
+  };
+  const std::string mamba = R"("mamba": {"heads": 2, "head_dim": 8, "state": 16, "groups": 1})";
+  EXPECT_THAT(of_model(R"("pattern": "--")"), HasSubstr("/workload/serving/model: has no attention"));
+  EXPECT_THAT(of_model(R"("pattern": "*M", )" + mamba), HasSubstr("/workload/serving/model: has state space layers"));
+  EXPECT_THAT(of_model(R"("pattern": "*M")"), HasSubstr("/workload/serving/model/pattern: the letter 'M' is of no part"));
+  EXPECT_THAT(of_model(R"("pattern": "*")"), HasSubstr("/workload/serving/model/pattern: has 1 letter for 2 layers"));
+  EXPECT_THAT(of_model(R"("moe": {"experts": 2, "top_k": 4})"), HasSubstr("/workload/serving/model/moe/top_k: 4 experts"));
+  EXPECT_THAT(refusal(kRequests + R"(, "pools": [{"pp": 6}], "model": {"preset": "llama3_8b", "layers": 4})", "3", ""),
+              HasSubstr("pp 6 leaves stages without one of the 4 layers"));
   EXPECT_THAT(refusal(kRequests + R"(, "times": {"kernels": "/nowhere"})"), HasSubstr("/nowhere: is no folder"));
   EXPECT_THAT(refusal(kRequests + R"(, "slo": {"ttft": 3})"), HasSubstr("/workload/serving/slo"));
   EXPECT_THAT(refusal(kRequests + R"(, "find_rate": {})"), HasSubstr("needs limits to keep"));

@@ -121,7 +121,12 @@ Json draw_model(std::uint64_t seed, Dice& dice) {
   draw_training_parts(dice, training);
   Json job{{"workload", {{"training", training}}}};
   draw_options(seed, job);
-  return job["workload"]["training"]["model"];
+  Json model = job["workload"]["training"]["model"];
+  if (model.contains("mamba") && !dice.one_in(4)) {  // which engines refuse
+    model.erase("mamba");
+    model.erase("pattern");
+  }
+  return model;
 }
 
 Json draw_pools(Dice& dice, const Extent& extent) {

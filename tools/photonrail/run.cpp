@@ -104,7 +104,11 @@ constexpr std::uint64_t kEventsOfCheapRun = 100'000;
 constexpr double kSecondsOfCheapRun = 0.2;  // by estimate, so that the same scenario has the same result
 constexpr std::uint32_t kCheapSeeds = 5;
 
+bool is_decided(const JobSpec& job) { return job.workload != nullptr; }
+
 void add_cheap_spread(const Scenario& scenario, const Registries& known, RunResult& result) {
+  // An agent is asked once, and of requests the makespan says little.
+  if (is_decided(scenario) || std::any_of(scenario.jobs.begin(), scenario.jobs.end(), is_decided)) return;
   if (scenario.run.spread_seeds || result.engine.events > kEventsOfCheapRun || !draws_of_seed(scenario)) return;
   if (work_of(scenario, known).seconds() > kSecondsOfCheapRun) return;
   add_spread(scenario, kCheapSeeds, known, result);
@@ -189,7 +193,13 @@ RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, c
     const std::string name = "requests-" + std::to_string(j) + ".csv";  // names of jobs are none of files
     write_file(written.emplace_back(folder / name), report::requests_csv(*result.jobs[j].serving));
   }
-  if (options.trace) trace.write(written.emplace_back(folder / "trace.json"));
+  if (options.trace) {
+    if (result.serving) trace.served(*result.serving);
+    for (const auto& job : result.jobs) {
+      if (job.serving) trace.served(*job.serving, job.name);
+    }
+    trace.write(written.emplace_back(folder / "trace.json"));
+  }
   if (options.ccl_bench) {
     report::CclBenchMetrics all = metrics.metrics();
     all.scale_up_bw_utility = report::scale_up_bw_utility(scenario, result, known);

@@ -38,7 +38,8 @@ double Curve::at(double x) const {
   auto above = std::upper_bound(points_.begin(), points_.end(), x, [](double v, const auto& p) { return v < p.first; });
   if (above == points_.end()) --above;
   const auto below = above - 1;
-  return between(below->second, above->second, (x - below->first) / (above->first - below->first));
+  const double value = between(below->second, above->second, (x - below->first) / (above->first - below->first));
+  return std::max(value, 0.0);  // beyond a last point that is below the one before it
 }
 
 AttentionTable::AttentionTable(const std::vector<Row>& rows) {
@@ -121,10 +122,12 @@ KernelStepTime::KernelStepTime(KernelTables tables, const KernelModel& model) : 
   for (const char* kernel : {"qkv_proj", "o_proj", "layernorm"}) need(tables_.dense, "dense.csv", kernel);
   need(tables_.per_sequence, "per_sequence.csv", "lm_head");
   if (tables_.experts.empty()) need(tables_.dense, "dense.csv", "down_proj");
-  if (tables_.attention.empty()) throw ConfigError("attention.csv", "has no rows");
-  if (!tables_.experts.empty() && model_.experts == 0) {
-    throw ConfigError("moe.csv", "is of a model with experts, and the scenario's model has none");
-  }
+  if (!tables_.attention.has_chunks() && !tables_.attention.has_decodes())
+    throw ConfigError("attention.csv", "has no rows");
+  if (!tables_.experts.empty() && model_.experts == 0)
+    throw ConfigError("moe.csv", "is of a model with experts, and the scenario's model has none", "remove it");
+  if (tables_.experts.empty() && model_.experts > 0)
+    throw ConfigError("moe.csv", "is missing, and the scenario's model has experts", "profile them");
   dense_.reserve(model_.max_tokens + 1);
   for (std::uint32_t tokens = 0; tokens <= model_.max_tokens; ++tokens) {
     dense_.push_back(dense_us(tokens <= model_.graph_tokens ? padded_to_graph(tokens) : tokens));
@@ -185,7 +188,7 @@ double KernelStepTime::attention_us(const Step& step) const {
 Duration KernelStepTime::of(const Step& step) const {
   double us = dense_[std::min(step.tokens(), model_.max_tokens)];
   for (const auto& [kernel, curve] : tables_.per_sequence) us += curve.at(step.sequences);
-  us += attention_us(step) * model_.layers;
+  us += std::max(attention_us(step), 0.0) * model_.layers;
   return Duration{std::llround(us * 1e6)} + model_.host.of(step);
 }
 

@@ -15,7 +15,7 @@
 
 namespace photonrail::serving {
 
-/// A function through points, linear between them and beyond the last; constant before the first.
+/// A time through points, linear between them and beyond the last, and never below 0; constant before the first.
 class Curve {
  public:
   Curve() = default;
@@ -49,7 +49,8 @@ class AttentionTable {
   /// REQUIRES: no sizes twice.
   explicit AttentionTable(const std::vector<Row>& rows);
   [[nodiscard]] double us(const AttentionSizes& sizes) const;
-  [[nodiscard]] bool empty() const { return nodes_.empty(); }
+  [[nodiscard]] bool has_chunks() const { return chunks_ != kNone; }
+  [[nodiscard]] bool has_decodes() const { return decodes_ != kNone; }  ///< without a chunk beside them
 
  private:
   static constexpr std::uint32_t kNone = 0xffff'ffff;
@@ -96,7 +97,7 @@ struct KernelModel {
 
 class KernelStepTime final : public StepTime {
  public:
-  /// Throws ConfigError: the tables lack a kernel.
+  /// Throws ConfigError, by the name of the file of the profile: the tables lack a kernel or a shape.
   KernelStepTime(KernelTables tables, const KernelModel& model);
   [[nodiscard]] Duration of(const Step& step) const override;
   /// Without attention.

@@ -18,6 +18,15 @@ std::uint32_t attention_layers(const ModelSpec& model) {
   return count;
 }
 
+std::uint32_t windowed_layers(const ModelSpec& model) {
+  std::uint32_t count = 0;
+  for (std::uint32_t layer = 0; layer < model.layers; ++layer) {
+    const LayerKind kind = model.layer_kind(layer);
+    count += kind.attention && kind.window ? 1 : 0;
+  }
+  return count;
+}
+
 double us_of(const OperatorTimes& times, const Operator& op) { return to_seconds(times.time(op).time) * 1e6; }
 
 // All small sizes, then ever wider steps, so that tiles of products show where they matter.
@@ -126,19 +135,31 @@ class LayerKernels {
   const OperatorTimes& times_;
 };
 
-// A chunk reads the tokens before it too; its mask hides half of itself.
-double chunk_us(const ServedModel& served, const OperatorTimes& times, std::int64_t chunk, std::int64_t cached) {
+std::int64_t of_heads(std::uint32_t heads, const ServedModel& served) {
+  return std::max<std::int64_t>(1, heads / served.tp);
+}
+
+/// `window`: 0: the layer has none.
+Operator chunk_of(const ServedModel& served, std::int64_t chunk, std::int64_t keys, bool causal, std::int64_t window) {
   const ModelSpec& model = served.model;
-  const std::int64_t heads = std::max<std::int64_t>(1, model.heads / served.tp);
-  const auto run = [&](std::int64_t keys, bool causal) {
-    if (const auto& latent = model.latent) {
-      return us_of(times, LatentCore{OperatorPrecision::kBf16, 1, chunk, keys, heads, latent->nope_head + latent->rope_head,
-                                     latent->value_head, causal});
-    }
-    return us_of(times, Attention{OperatorPrecision::kBf16, 1, chunk, keys, heads,
-                                  std::max<std::int64_t>(1, model.kv_heads / served.tp), model.head_width(), 0, causal});
-  };
-  return run(chunk, true) + (cached > 0 ? run(cached, false) : 0.0);
+  const std::int64_t heads = of_heads(model.heads, served);
+  if (const auto& latent = model.latent) {
+    return LatentCore{OperatorPrecision::kBf16, 1,     chunk, keys, heads, latent->nope_head + latent->rope_head,
+                      latent->value_head,       causal};
+  }
+  Attention op{OperatorPrecision::kBf16, 1, chunk, keys, heads, of_heads(model.kv_heads, served), model.head_width()};
+  op.window = window < keys ? window : 0;
+  op.causal = causal;
+  return op;
+}
+
+// A chunk reads the tokens before it too; its mask hides half of itself. Of a window its first queries alone see those.
+double chunk_us(const ServedModel& served, const OperatorTimes& times, std::int64_t chunk, std::int64_t cached,
+                std::int64_t window) {
+  const double own = us_of(times, chunk_of(served, chunk, chunk, true, window));
+  if (cached == 0) return own;
+  const std::int64_t most = window > 0 ? window : std::max(chunk, cached);
+  return own + us_of(times, chunk_of(served, std::min(chunk, most), std::min(cached, most), false, 0));
 }
 
 OperatorPrecision cache_precision(double bytes) {
@@ -146,15 +167,25 @@ OperatorPrecision cache_precision(double bytes) {
   return bytes >= 1.0 ? OperatorPrecision::kFp8 : OperatorPrecision::kFp4;
 }
 
-// One token a sequence, as it was measured; where it was not, its cache is read once.
-double decode_us(const ServedModel& served, const OperatorTimes& times, std::int64_t decodes, std::int64_t cached) {
+DecodeAttention decode_of(const ServedModel& served, std::int64_t decodes, std::int64_t cached) {
   const ModelSpec& model = served.model;
-  DecodeAttention op{cache_precision(served.kv_bytes), decodes, cached, std::max<std::int64_t>(1, model.heads / served.tp),
-                     std::max<std::int64_t>(1, model.kv_heads / served.tp)};
+  DecodeAttention op{cache_precision(served.kv_bytes), decodes, cached, of_heads(model.heads, served),
+                     of_heads(model.kv_heads, served)};
   op.latent = model.latent.has_value();
   if (!op.latent) op.head_dim = model.head_width();
-  const OperatorTime measured = times.time(op);
-  if (measured.source != OperatorSource::kRoofline) return to_seconds(measured.time) * 1e6;
+  return op;
+}
+
+// Tables are of caches of at most two bytes, and of latents of DeepSeek's dimensions.
+bool is_measured(const ServedModel& served) {
+  const auto& latent = served.model.latent;
+  return served.kv_bytes <= 2.0 && (!latent || (latent->kv_rank == 512 && latent->rope_head == 64));
+}
+
+// One token a sequence, as it was measured; where it was not, its cache is read once.
+double decode_us(const ServedModel& served, const OperatorTimes& times, std::int64_t decodes, std::int64_t cached) {
+  const OperatorTime measured = times.time(decode_of(served, decodes, cached));
+  if (measured.source != OperatorSource::kRoofline && is_measured(served)) return to_seconds(measured.time) * 1e6;
   const double layers = attention_layers(served.model);
   const double bytes = served.kv_per_gpu() / layers * static_cast<double>(decodes) * static_cast<double>(cached);
   return us_of(times, MemoryBound{std::max<std::int64_t>(1, std::llround(bytes)), 1});
@@ -192,11 +223,31 @@ double ServedModel::exchanged_per_token() const {
 
 double ServedModel::kv_sent() const { return model.latent ? kv_per_gpu() : kv_per_gpu() * tp; }
 
+std::string not_in_tables(const ServedModel& served, const OperatorTimes& times) {
+  const ModelSpec& model = served.model;
+  const auto lacks = [&](const Operator& op) { return times.time(op).source == OperatorSource::kRoofline; };
+  if (lacks(MatrixProduct{served.precision, 1, model.hidden, model.hidden})) return "products of the model's precision";
+  if (model.moe && lacks(GroupedProduct{served.precision, 1, model.hidden, model.expert_ffn(), 1, 1, model.moe->experts}))
+    return "products of experts";
+  const std::string latent = model.latent ? "latent attention" : "attention";
+  if (lacks(chunk_of(served, 2, 2, true, 0))) return latent;
+  if (lacks(decode_of(served, 1, 16)) || !is_measured(served)) {
+    return latent + " of decodes whose cache has " + std::to_string(std::lround(8 * served.kv_bytes)) + " bits" +
+           (model.latent ? " and these dimensions" : "");
+  }
+  return {};
+}
+
 KernelTables kernels_of(const ServedModel& served, const OperatorTimes& times, std::uint32_t max_tokens,
                         std::uint32_t max_sequences) {
   const ModelSpec& model = served.model;
   const LayerKernels layer(served, times);
   const double with_attention = static_cast<double>(attention_layers(model)) / model.layers;
+  const double with_window = static_cast<double>(windowed_layers(model)) / model.layers;
+  const auto over_layers = [&](const auto& us) {  // of a window, and of all tokens
+    return (with_attention - with_window) * us(0) +
+           (with_window > 0.0 ? with_window * us(std::int64_t{model.window}) : 0.0);
+  };
   const double with_experts = static_cast<double>(model.expert_layers()) / model.layers;
   KernelTables tables;
   const auto dense = [&](const char* kernel, const std::function<double(std::int64_t)>& us) {
@@ -218,15 +269,17 @@ KernelTables kernels_of(const ServedModel& served, const OperatorTimes& times, s
   std::vector<std::int64_t> cached = doublings(16, kMostCached);
   for (const std::int64_t decodes : doublings(1, max_sequences)) {
     for (const std::int64_t c : cached) {
-      rows.push_back({{0.0, 0.0, static_cast<double>(decodes), static_cast<double>(c)},
-                      with_attention * decode_us(served, times, decodes, c)});
+      rows.push_back(
+          {{0.0, 0.0, static_cast<double>(decodes), static_cast<double>(c)}, over_layers([&](std::int64_t window) {
+             return decode_us(served, times, decodes, window > 0 ? std::min(c, window) : c);
+           })});
     }
   }
   cached.insert(cached.begin(), 0);
   for (const std::int64_t chunk : doublings(2, max_tokens)) {
     for (const std::int64_t c : cached) {
       rows.push_back({{static_cast<double>(chunk), static_cast<double>(c), 0.0, 0.0},
-                      with_attention * chunk_us(served, times, chunk, c)});
+                      over_layers([&](std::int64_t window) { return chunk_us(served, times, chunk, c, window); })});
     }
   }
   tables.attention = AttentionTable(rows);

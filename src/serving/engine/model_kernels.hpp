@@ -7,6 +7,7 @@
 #include "serving/engine/kernel_tables.hpp"
 
 #include <cstdint>
+#include <string>
 
 namespace photonrail::serving {
 
@@ -29,8 +30,11 @@ struct ServedModel {
   [[nodiscard]] double exchanged_per_token() const;
 };
 
-/// The kernels of one step, in the form of a profile. Layers of several kinds are averaged. Leaves out the window of layers
-/// that have one, and Mamba's scan.
+/// What of a step no table of `times` has, in words; empty: there is a measured row near each kernel.
+[[nodiscard]] std::string not_in_tables(const ServedModel& served, const OperatorTimes& times);
+
+/// The kernels of one step, in the form of a profile. Layers of several kinds are averaged; those with a
+/// window read its tokens, and keep the KV of all. REQUIRES: no layer of Mamba.
 [[nodiscard]] KernelTables kernels_of(const ServedModel& served, const OperatorTimes& times, std::uint32_t max_tokens,
                                       std::uint32_t max_sequences);
 

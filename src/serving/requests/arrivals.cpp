@@ -94,6 +94,13 @@ double RequestSpec::arrivals_per_s() const {
   return span > 0.0 ? (all - left) / (span * time_factor) : 0.0;
 }
 
+bool RequestSpec::draws() const {
+  if (trace) return false;
+  const auto is_drawn = [](const LengthLaw& law) { return law.kind != LengthLaw::Kind::kConstant; };
+  return (concurrency == 0 && arrivals.kind != ArrivalLaw::Kind::kConstant) || is_drawn(input) || is_drawn(output) ||
+         think.kind != DelayDistribution::Kind::kConstant;
+}
+
 Source::Source(const RequestSpec& spec, std::uint64_t seed, std::uint32_t block_tokens)
     : spec_(spec),
       block_tokens_(block_tokens),

@@ -93,6 +93,8 @@ struct RequestSpec {
   [[nodiscard]] double arrivals_per_s() const;
   /// Tokens of an answer in the mean, about.
   [[nodiscard]] double about_output() const;
+  /// Another seed gives other requests.
+  [[nodiscard]] bool draws() const;
 };
 
 /// A request that is offered.

@@ -207,6 +207,28 @@ TEST(Accounts, AnImpossibleJobMayDrainTheQueue) {
             (std::vector<std::int64_t>{0, -1, 100}));
 }
 
+// Windows of Hilbert's curve ignore shapes, so that a job of 4 x 4 x 16 runs in a torus of 8 x 4 x 12. A shorter job stops
+// it, and takes its room: it waits, and ends. One that has not begun is skipped when it is refused, as the public allocator
+// does.
+TEST(Accounts, AJobThatIsTooLongWaitsWhereItWasStopped) {
+  ScheduleSpec spec;
+  spec.pod.torus = Shape::of({8, 4, 12});
+  spec.order = QueueOrder::kShortestService;
+  spec.preempt = true;
+  const auto box = [](std::int64_t at, std::int64_t lasts, const Shape& shape) {
+    return SliceJob{seconds(at), seconds(lasts), SliceRequest::box(shape)};
+  };
+  const Shape too_long = Shape::of({4, 4, 16});
+  const std::vector<SliceJob> jobs{box(0, 1000, too_long), box(100, 10, Shape::of({4, 4, 12})), box(105, 2000, too_long)};
+  const ScheduleResult result = schedule_jobs(jobs, spec, policy("slurm_hilbert"));
+  EXPECT_EQ(result.jobs[0].stops, 1U);
+  ASSERT_TRUE(result.jobs[0].end.has_value());
+  EXPECT_GE(*result.jobs[0].end, Instant{seconds(1010)});
+  EXPECT_EQ(*result.jobs[1].end, Instant{seconds(110)});
+  EXPECT_FALSE(result.jobs[2].start.has_value());
+  EXPECT_EQ(result.skipped, 1U);
+}
+
 /// None is in two places, and none keeps a failed server.
 void expect_exclusive(const ScheduleResult& result, const ScheduleSpec& spec) {
   std::map<std::uint32_t, std::vector<std::pair<Instant, Instant>>> stays;  // by accelerator

@@ -33,7 +33,14 @@ class JobQueue {
     group.erase({key, job});
     if (group.empty()) groups_.erase(request);
   }
-  void remove_all(const RequestKey& request) { groups_.erase(request); }
+  /// Returns how many of the jobs that ask for this were removed: those for which `is_so`(job) is true.
+  template <class Is>
+  std::size_t remove_if(const RequestKey& request, const Is& is_so) {
+    Group& group = groups_.at(request);
+    const std::size_t removed = std::erase_if(group, [&](const Entry& entry) { return is_so(entry.second); });
+    if (group.empty()) groups_.erase(request);
+    return removed;
+  }
   [[nodiscard]] bool empty() const { return groups_.empty(); }
   [[nodiscard]] const std::map<RequestKey, Group>& groups() const { return groups_; }
 

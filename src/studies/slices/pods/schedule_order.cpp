@@ -47,11 +47,12 @@ bool PodSchedule::serve(std::uint32_t job) {
   const SliceRequest& request = jobs_[job].request;
   const bool may_skip = spec_.impossible == ImpossibleJobs::kSkip || ends_.empty();
   if (!allocator_.too_long(request) && !(may_skip && allocator_.never(request))) return false;
+  // Where shapes are ignored one that is too long may have run, and was stopped: it waits for room again.
   const RequestKey key(request);
-  result_.skipped += static_cast<std::uint32_t>(queue_.groups().at(key).size());
-  queue_.remove_all(key);
-  allocator_.forget(key);  // so that later jobs of its kind are asked for, and skipped
-  return true;
+  const std::size_t skipped = queue_.remove_if(key, [this](std::uint32_t of) { return !result_.jobs[of].start; });
+  result_.skipped += static_cast<std::uint32_t>(skipped);
+  if (skipped > 0) allocator_.forget(key);  // so that later jobs of its kind are asked for, and skipped
+  return skipped > 0;
 }
 
 std::optional<std::uint32_t> PodSchedule::first_of_queue(bool with_refused) const {

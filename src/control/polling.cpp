@@ -67,7 +67,9 @@ class Polling : public Controller {
   // served in their order, which is then the same on all rails.
   bool stands_still(const FabricView& view) {
     std::vector<std::pair<RequestId, std::uint32_t>> waiting;
-    for (const CircuitRequest& demand : view.requests) waiting.emplace_back(demand.id, demand.round);
+    for (const CircuitRequest& demand : view.requests) {
+      if (demand.blocking) waiting.emplace_back(demand.id, demand.round);
+    }
     const bool idle = std::none_of(view.transmit.begin(), view.transmit.end(), [](const PortView& fibre) {
       return fibre.in_use || (!fibre.peer.is_none() && !fibre.lit);
     });

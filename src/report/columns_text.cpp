@@ -11,7 +11,7 @@ namespace {
 using CellRows = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t kGap = 2;         // blanks between columns
-constexpr std::size_t kMaxName = 30;    // columns of a name that had to lose its front
+constexpr std::size_t kMaxName = 30;    // columns of a name that had to lose its front, or as many as there are
 constexpr std::size_t kFewRows = 3;     // with the head: these are turned where they then fit
 constexpr std::size_t kMaxTurned = 22;  // the same of a row's name that became the head of a column
 
@@ -89,9 +89,13 @@ std::string in_blocks(const CellRows& rows, const std::vector<std::size_t>& star
 
 std::string in_columns(const CellRows& rows, std::size_t width) {
   if (rows.empty() || rows.front().empty() || sum_of(widths_of(rows)) <= width) return plain(rows);
-  const CellRows named = with_short_names(rows, kMaxName);
+  const std::vector<std::size_t> all = widths_of(rows);
+  const std::size_t others = sum_of(all) - all[0];
+  const CellRows named = with_short_names(rows, std::max(kMaxName, width > others ? width - others : 0));
   const std::vector<std::size_t> widths = widths_of(named);
   if (sum_of(widths) <= width) return plain(named);
+  const CellRows whole = turned(rows);
+  if (rows.size() <= kFewRows && sum_of(widths_of(whole)) <= width) return plain(whole);
   const CellRows sides = turned(with_short_names(rows, kMaxTurned));
   const std::vector<std::size_t> starts = block_starts(widths, width);
   const std::vector<std::size_t> turned_starts = block_starts(widths_of(sides), width);

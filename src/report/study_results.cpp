@@ -151,6 +151,25 @@ void add_circuits(const Json& entry, PageTables& tables) {
   }
 }
 
+// What a policy answers to one request, in words.
+void add_decision(const Json& entry, PageTables& tables) {
+  const Json* const answer = entry.find("answer");
+  const bool placed = answer != nullptr && text_at(*answer, "decision") == "admit";
+  std::string words = placed ? "placed" : "refused";
+  if (placed) {
+    std::string shape;
+    for (const Json& side : list_at(*answer, "shape")) shape += (shape.empty() ? "" : "x") + side.canonical();
+    if (!shape.empty()) words += " as " + shape;
+  } else if (answer != nullptr && answer->contains("reason")) {
+    words += " for " + text_at(*answer, "reason");
+  }
+  PointRow row(tables.points, text_at(entry, "id"));
+  row.parameter("policy", Json(text_at(entry, "policy")));
+  row.parameter("decision", Json(words));
+  if (const std::string difference = text_at(entry, "difference"); !difference.empty())
+    row.parameter("not as expected", Json(difference));
+}
+
 // The first kind of question that the study asks; the table has one.
 void add_allocation(const Json& root, PageTables& tables) {
   for (const Json& stream : list_at(root, "streams")) {
@@ -165,6 +184,7 @@ void add_allocation(const Json& root, PageTables& tables) {
     if (tables.points.rows > 0) return left.push_back(part);
     for (const Json& entry : list_at(root, part)) add(entry, tables);
   };
+  unless_full("decisions", add_decision);
   unless_full("availability", add_availability);
   unless_full("waste", [](const Json& entry, PageTables& into) {
     PointRow row(into.points, text_at(entry, "domain"));

@@ -104,7 +104,7 @@ TEST_F(Inputs, MonthsOfASweepComeFromStandardInput) {
                        {"axes", {{{"pointer", "/reliability/days"}, {"values", {1, 2}}}}}});
   const Outcome done = run("goodput - <sweep.json");
   EXPECT_EQ(done.status, 0) << done.err;
-  EXPECT_THAT(done.out, AllOf(HasSubstr("days=2: 1 seed (0 of them from the folder), "), Not(HasSubstr("1 seeds"))));
+  EXPECT_THAT(done.out, AllOf(HasSubstr("each of 2: 1 seed (0 of them from the folder), "), Not(HasSubstr("1 seeds"))));
 }
 
 TEST_F(Inputs, OptionsThatAnotherOneMakesMeaninglessAreRefused) {

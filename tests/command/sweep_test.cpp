@@ -244,7 +244,7 @@ TEST_F(Sweeps, SaysWithItsExitStatusThatPointsFailed) {
                        {"axes", {{{"pointer", "/workload/graph"}, {"values", {"stuck.json", "ok.json"}}}}}});
   const Outcome first = run("sweep sweep.json");
   EXPECT_EQ(first.status, 3);
-  EXPECT_THAT(first.err, AllOf(HasSubstr("point 0 (graph=stuck.json) failed: the simulated job cannot finish"),
+  EXPECT_THAT(first.err, AllOf(HasSubstr("point 0 (stuck.json) failed: the simulated job cannot finish"),
                                HasSubstr("1 of 2 points failed")));
   EXPECT_EQ(records(folder_ / "sweep.results")[1]["status"], "done");
   EXPECT_EQ(run("sweep sweep.json").status, 3);

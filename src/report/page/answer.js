@@ -46,13 +46,14 @@ function bindingOfRanks(table, rows) {
   return largest.map(({ label, seconds }) => share({ label, share: seconds / whole })).join(', ');
 }
 
-// The value along the axis at which the designs lie furthest apart.
+// The value along the axis at which the designs lie furthest apart, and whether they lie apart anywhere.
 function whereTheyDiffer({ series, xs }) {
   const apart = xs.map((x) => {
     const values = series.flatMap(({ points }) => points.filter((point) => point.x === x).map((point) => point.mean));
     return values.length < 2 ? 0 : (Math.max(...values) - Math.min(...values)) / Math.max(Math.abs(Math.min(...values)), 1e-300);
   });
-  return xs[apart.indexOf(Math.max(...apart))];
+  const most = Math.max(...apart);
+  return { at: xs[apart.indexOf(most)], differ: most > SAME };
 }
 
 // Up to which value along the axis the design meets the baseline.
@@ -66,7 +67,7 @@ function breakEvenOf(table, rows, selection, name) {
   return { text: first[1] >= points.at(-1).x ? `all of ${formatValue(points.at(-1).x, selection.x)}` : formatValue(first[1], selection.x, 3) };
 }
 
-/** The designs of a comparison at one value of its axis: [{ name, value, rows }]; and that value, if there is an axis. */
+/** The designs of a comparison at one value of its axis: [{ name, value, rows }]; that value, if there is an axis, and whether they differ anywhere. */
 export function designsOf(table, rows, selection) {
   const own = { ...selection, baseline: '' };
   const comparison = compare(table, rows, own);
@@ -83,7 +84,7 @@ export function designsOf(table, rows, selection) {
       name: `${namedValue(selection.series, name)}, ${namedValue(selection.x, x)}`, value, rows: shown.filter((row) => names[row] === name && axis[row] === x) })));
     return { designs: pairs, at: undefined };
   }
-  const at = whereTheyDiffer(comparison);
+  const { at, differ } = whereTheyDiffer(comparison);
   const designs = comparison.series.flatMap(({ name, points }) => {
     const point = points.find(({ x }) => x === at);
     if (point === undefined) return [];
@@ -91,8 +92,14 @@ export function designsOf(table, rows, selection) {
       && (axis[row] === at || Number.isNaN(axis[row])));
     return [{ name, value: point.mean, rows: own }];
   });
-  return { designs, at };
+  return { designs, at, differ };
 }
+
+// "a, b and c".
+const listed = (names) => (names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`);
+
+// A name in a sentence: one with a comma is in quotation marks.
+const inSentence = (text) => (name) => (/,|\band\b/.test(text(name)) ? `“${text(name)}”` : text(name));
 
 // Where another design is best, in words: "ring up to 5 ms, stragglar from 10 ms on"; '' where one is best everywhere.
 function winnersAlong({ series, xs, numeric }, selection, text) {
@@ -102,25 +109,25 @@ function winnersAlong({ series, xs, numeric }, selection, text) {
   for (const x of xs) {
     const there = series.flatMap(({ name, points }) => points.filter((point) => point.x === x).map((point) => ({ name, value: point.mean })));
     if (there.length < 2) continue;
-    const winner = there.reduce((best, one) => (better(one.value, best.value) ? one : best));
+    const { value: most } = there.reduce((best, one) => (better(one.value, best.value) ? one : best));
+    const winners = there.filter(({ value }) => Math.abs(value - most) <= SAME * Math.abs(most)).map(({ name }) => name);
     const last = stretches.at(-1);
-    const held = last && there.find(({ name }) => name === last.name);
-    if (held && Math.abs(held.value - winner.value) <= SAME * Math.abs(winner.value)) last.to = x;
-    else stretches.push({ name: winner.name, from: x, to: x });
+    const held = last?.names.filter((name) => winners.includes(name)) ?? [];
+    if (held.length > 0) Object.assign(last, { names: held, to: x });
+    else stretches.push({ names: winners, from: x, to: x });
   }
   if (stretches.length < 2) return '';
   if (stretches.length > 3) return `Which is best changes ${stretches.length - 1} times along ${quantityOf(selection.x)}.`;
   const value = (x) => formatValue(x, selection.x);
-  const words = stretches.map(({ name, from, to }, i) => `${text(name)} ${i === 0 ? `up to ${value(to)}` : i === stretches.length - 1 ? `from ${value(from)} on` : `from ${value(from)} to ${value(to)}`}`);
+  const words = stretches.map(({ names, from, to }, i) => `${listed(names.map(text))} ${i === 0 ? `up to ${value(to)}` : i === stretches.length - 1 ? `from ${value(from)} on` : `from ${value(from)} to ${value(to)}`}`);
   return `Which is best depends on ${quantityOf(selection.x)}: ${words.join(', ')}.`;
 }
 
-const namesOf = (designs, text) => designs.map(({ name }) => text(name)).join(' and ');
 
 function sentenceOf({ best, others, base, metric, text, where }) {
   const less = isLessBetter(metric);
   const value = `${quantityOf(metric)} ${formatValue(best[0].value, metric)}`;
-  const head = best.length > 1 ? `${best.length > 3 ? `${best.length} designs` : namesOf(best, text)} are equally good${where}: ${value}` : `${text(best[0].name)} is best${where}: ${value}`;
+  const head = best.length > 1 ? `${best.length > 3 ? `${best.length} designs` : listed(best.map(({ name }) => text(name)))} are equally good${where}: ${value}` : `${text(best[0].name)} is best${where}: ${value}`;
   const of = base && !best.includes(base) ? base : undefined;
   if (of) return `${head}, ${formatShare(Math.abs(1 - best[0].value / of.value))} ${less ? 'less' : 'more'} than ${text(of.name)}.`;
   const [next] = others;
@@ -156,7 +163,7 @@ export function answerOf({ table, rows = allRows(table), selection }) {
   if (table.rows === 1) return rows.length === 1 ? answerOfOne(table, rows[0]) : undefined;
   if (metric === undefined || !(isTime(metric) || isShare(metric) || isYield(metric))) return undefined;
   if (table.get(selection.series || selection.x)?.role !== 'parameter') return undefined;
-  const { designs, at } = designsOf(table, rows, selection);
+  const { designs, at, differ } = designsOf(table, rows, selection);
   if (designs.length < 2) return undefined;
   const parameter = selection.series || selection.x;
   const text = (name) => (typeof name === 'string' ? name : `${quantityOf(parameter)} ${formatValue(name, parameter)}`);
@@ -175,11 +182,12 @@ export function answerOf({ table, rows = allRows(table), selection }) {
     ['power', (design) => formatValue(meanOf(table, 'cost.power_w', design.rows), 'power_w')],
     [judgedWhole(table) ? `most of ${quantityOf(judgedWhole(table).whole)}${hasOverlap(table, shown.flatMap((design) => design.rows)) ? ' (phases overlap)' : ''}` : 'most of its time', (design) => bindingOf(table, design.rows)],
   ].map(([name, of]) => ({ name, cells: shown.map(of) })).filter(({ cells }) => cells.some((cell) => cell !== '' && cell !== '–'));
-  const where = at === undefined ? '' : ` at ${quantityOf(selection.x)} ${formatValue(at, selection.x)}`;
+  const place = at === undefined ? '' : `${quantityOf(selection.x)} ${formatValue(at, selection.x)}`;
+  const where = place === '' ? '' : differ ? ` at ${place}` : ` at each ${quantityOf(selection.x)}, as at ${formatValue(at, selection.x)}`;
   return {
-    title: [winnersAlong(compare(table, rows, { ...selection, baseline: '' }), selection, text), sentenceOf({ best, others: order.filter((design) => !best.includes(design)), base, metric, text, where })].filter(Boolean).join(' '),
+    title: [winnersAlong(compare(table, rows, { ...selection, baseline: '' }), selection, inSentence(text)), sentenceOf({ best, others: order.filter((design) => !best.includes(design)), base, metric, text: inSentence(text), where })].filter(Boolean).join(' '),
     held: heldText(selection.fixed),
-    note: [at === undefined ? '' : `Shown${where}, where the designs differ most.`, order.length > shown.length ? `${order.length - shown.length} further designs are in the figure below.` : ''].filter(Boolean).join(' '),
+    note: [at === undefined ? '' : `Shown at ${place}, ${differ ? 'where the designs differ most' : 'as the designs differ nowhere'}.`, order.length > shown.length ? `${order.length - shown.length} further designs are in the figure below.` : ''].filter(Boolean).join(' '),
     head: columns.map(({ name }) => name),
     rows: shown.map((design, i) => ({ winner: best.includes(design), cells: columns.map(({ cells }) => cells[i]) })),
   };

@@ -1,5 +1,5 @@
 // Axes, legends and the places of charts, as all figures have them.
-import { axisUnit, formatValue, labelOf, quantityOf, unitOf } from './format.js';
+import { axisUnit, formatValue, labelOf, longUnit, quantityOf, unitOf } from './format.js';
 import { digitsFor, doubles, niceRange } from './statistics.js';
 
 const SPLIT = { lineStyle: { color: '#e8ebef' } };
@@ -11,7 +11,7 @@ export const textWidth = (text) => LETTER * [...String(text)].length;
 
 /** An axis is named by its quantity and, where `values` choose one, its unit, which its numbers then leave out. */
 export function axis(name, label, more, values = [], digits = 3) {
-  const unit = axisUnit(name, values);
+  const unit = axisUnit(name, values, more?.type === 'log');
   return {
     name: (label ?? quantityOf(name)) + (unit && label !== '' ? `, ${unit.text}` : ''),
     nameLocation: 'middle',
@@ -31,20 +31,19 @@ export function numberAxis(name, { xs, logX }, more) {
 /** The vertical axis of a metric; its labels tell `values` apart. */
 export function valueAxis(name, { log, label, values = [] }, more) {
   const digits = digitsFor(values);
-  return axis(name, label, { type: log ? 'log' : 'value', nameGap: 62, scale: log, ...more }, more?.axisLabel ? [] : values, digits);
+  const { axisLabel, ...whole } = log || more?.axisLabel ? {} : longTicks(name, values);
+  return axis(name, label, { ...whole, type: log ? 'log' : 'value', nameGap: 62, scale: log, ...more }, more?.axisLabel ? [] : values, digits);
 }
 
-const DAY = 86400;  // s
-
-/** Ticks of an axis of seconds that reaches days, all in one unit: whole days, and seconds on a logarithmic axis; {} where it does not. */
-export function dayTicks(name, values, log = false) {
-  const unit = unitOf(name);
-  const most = Math.max(0, ...values.filter(Number.isFinite)) * (unit?.scale ?? 0);
-  if (unit?.symbol !== 's' || most < 2 * DAY) return {};
-  if (log) return { axisLabel: { formatter: (value) => `${Number((value * unit.scale).toPrecision(4))} s`, hideOverlap: true } };
-  const { high, step } = niceRange(0, most / DAY);
-  const inName = DAY / unit.scale;
-  return { min: 0, max: high * inName, interval: step * inName, axisLabel: { formatter: (value) => `${Number((value / inName).toPrecision(4))} d`, hideOverlap: true } };
+/** Ticks of an axis of seconds that reaches hours or days, all in one unit: whole ones, and seconds on a logarithmic axis; {} where it does not. */
+export function longTicks(name, values, log = false) {
+  const long = longUnit(name, values);
+  if (!long) return {};
+  const { scale } = unitOf(name);
+  if (log) return { axisLabel: { formatter: (value) => `${Number((value * scale).toPrecision(4))} s`, hideOverlap: true } };
+  const inName = long.seconds / scale;
+  const { high, step } = niceRange(0, Math.max(0, ...values.filter(Number.isFinite)) / inName);
+  return { min: 0, max: high * inName, interval: step * inName, axisLabel: { formatter: (value) => `${Number((value / inName).toPrecision(4))} ${long.text}`, hideOverlap: true } };
 }
 
 /** Names of categories at a horizontal axis, turned and broken so that none is cut off. */

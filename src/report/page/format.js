@@ -9,7 +9,8 @@ const UNITS = {
   usd: ['$', 1], w: ['W', 1], j: ['J', 1], db: ['dB', 1],
 };
 
-const DAY = 86400;  // s
+const HOUR = 3600;  // s
+const DAY = 24 * HOUR;
 
 const ENDS = Object.keys(UNITS).sort((a, b) => b.length - a.length);  // "gb_per_s" before "s"
 
@@ -48,9 +49,19 @@ export function quantityOf(name) {
   return QUANTITIES[name] ?? QUANTITIES[name.split('/').at(-1)] ?? labelOf(name);
 }
 
-/** The prefix and the unit in which values of a name are short: { text: "ms", of(value): text }; undefined without a unit. */
-export function axisUnit(name, values) {
+/** What times of hours and more are told in: { text: "h" or "d", seconds }; undefined for shorter ones and other quantities. */
+export function longUnit(name, values) {
   const unit = unitOf(name);
+  if (unit?.symbol !== 's') return undefined;
+  const most = Math.max(0, ...values.filter(Number.isFinite).map(Math.abs)) * unit.scale;
+  return most >= 2 * DAY ? { text: 'd', seconds: DAY } : most >= 2 * HOUR ? { text: 'h', seconds: HOUR } : undefined;
+}
+
+/** The prefix and the unit in which values of a name are short: { text: "ms", of(value): text }; undefined without a unit. */
+export function axisUnit(name, values, log = false) {
+  const unit = unitOf(name);
+  const long = log ? undefined : longUnit(name, values);
+  if (long) return { text: long.text, of: (value, digitsOfAxis = 3) => digits((value * unit.scale) / long.seconds, digitsOfAxis) };
   const most = Math.max(...values.filter(Number.isFinite).map(Math.abs)) * (unit?.scale ?? 1);
   if (!unit || isShare(name) || unit.symbol === '$' || unit.symbol === 'dB' || !(most > 0) || most === Infinity) return undefined;
   const small = unit.symbol === 's' || unit.symbol === 'J' || unit.symbol === 'W';
@@ -66,15 +77,30 @@ function digits(value, most) {
   return Number(value.toPrecision(most)).toString();
 }
 
+// The words of a value with members, as a sweep may set one: {"mode": "on_demand", "name": "opus"} is "on_demand opus".
+const leaves = (value, key = '') => (value === null || typeof value !== 'object'
+  ? (typeof value === 'string' || key === '' ? String(value) : `${key} ${value}`)
+  : Object.entries(value).map(([name, inner]) => leaves(inner, Array.isArray(value) ? '' : name)).join(' '));
+
+function plainText(text) {
+  if (!/^[{[]/.test(text)) return text;
+  try {
+    return leaves(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
 /** Four significant digits and a unit: formatValue(0.015, 'makespan_s') is "15 ms". */
 export function formatValue(value, name = '', most = 4) {
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return plainText(value);
   if (value === null || value === undefined || Number.isNaN(value)) return '–';
   if (isShare(name)) return formatShare(value, most);
   const unit = unitOf(name);
   if (!unit) return Math.abs(value) < 1e7 && Number.isInteger(value) ? String(value) : digits(value, most);
   const scaled = value * unit.scale;
-  if (unit.symbol === 's' && Math.abs(scaled) >= 2 * DAY) return `${digits(scaled / DAY, most)} d`;
+  const long = longUnit(name, [value]);
+  if (long) return `${digits(scaled / long.seconds, most)} ${long.text}`;
   const dollar = unit.symbol === '$';
   if (unit.symbol === 'dB') return `${digits(value, most)} dB`;
   const rounded = Math.abs(Number(scaled.toPrecision(most)));

@@ -1,5 +1,5 @@
 // Several small charts over one parameter in one figure: a metric for each value of a further parameter, or several metrics.
-import { categoryAxis, dayTicks, gridsFor, legendFor, numberAxis, panelTitles, valueAxis } from './axes.js';
+import { categoryAxis, longTicks, gridsFor, legendFor, numberAxis, panelTitles, valueAxis } from './axes.js';
 import { axisTooltip, comparisonCsv, linesAlike } from './charts.js';
 import { formatValue, isShare, labelOf, quantityOf } from './format.js';
 import { measureOf, seriesOf } from './series.js';
@@ -37,7 +37,7 @@ function panelsOption({ table, rows, panels, width, sharedY }) {
 
 // Plain times that reach days are told in days.
 const daysOf = ({ comparison, selection, measure }) => (comparison.normalised || isShare(selection.metric) ? {}
-  : dayTicks(selection.metric, measure.shown(comparison.series).flatMap(({ points }) => points.map((point) => measure.of(point.mean))), measure.log));
+  : longTicks(selection.metric, measure.shown(comparison.series).flatMap(({ points }) => points.map((point) => measure.of(point.mean))), measure.log));
 
 const FARTHEST = 4;  // times the highest value: a bound beyond it would flatten the lines
 

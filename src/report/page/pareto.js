@@ -9,7 +9,8 @@ import { distinct, niceRange, paretoFront, range, spansDecades } from './statist
 const COSTS = [['cost', /(^|[._])usd$/], ['power', /(^|[._])power_w$/], ['energy', /(^|[._])energy_per_step_j$/]];
 const MOST_PANELS = 9;
 // "cost.power_w" is power.
-const nameOf = ({ name }) => labelOf(name).replace(/^cost: /, '');
+// Of served requests a run has no steps.
+const nameOf = ({ name }, table) => labelOf(name).replace(/^cost: /, '').replace(/ per step$/, (text) => (table.get('serving.ttft_s.mean') ? ' of the run' : text));
 const CHART_HEIGHT = 230;
 
 /** The metrics to weigh against the step time: those that are there and differ: [{ id, name }]. */
@@ -83,7 +84,7 @@ export function paretoFigure({ table, rows = allRows(table), selection, metric, 
   const text = ({ value }) => `${formatValue(value[1], stepTime)} at ${formatValue(value[0], metric.name)}`;
   return {
     id: `pareto-${metric.id}`,
-    title: `${quantityOf(stepTime)} against ${nameOf(metric)}, and the Pareto front`,
+    title: `${quantityOf(stepTime)} against ${nameOf(metric, table)}, and the Pareto front`,
     held: heldText(held),
     note: 'Less of both is better: points with a ring are beaten by none, and none lies left of and below the line.'
       + (sizes.length > 1 ? ' Only clusters of one size that do the same work compare: a chart for each.' : '')
@@ -95,7 +96,7 @@ export function paretoFigure({ table, rows = allRows(table), selection, metric, 
       grid: grids,
       legend: legend.option,
       tooltip: { trigger: 'item', confine: true, formatter: (item) => lines(item.seriesName, text(item)) },
-      xAxis: panels.map((panel, i) => axis(metric.name, nameOf(metric), { type: log(panel.points.map(({ x }) => x)), scale: true, gridIndex: i })),
+      xAxis: panels.map((panel, i) => axis(metric.name, nameOf(metric, table), { type: log(panel.points.map(({ x }) => x)), scale: true, gridIndex: i })),
       yAxis: panels.map((_, i) => valueAxis(stepTime, { log: log(times) === 'log', values: times }, { scale: true, gridIndex: i, ...(even ? { min: even.low, max: even.high, interval: even.step } : {}) })),
       dataZoom: sizes.length > 1 ? [] : [{ type: 'inside', zoomOnMouseWheel: 'ctrl' }],
       series: panels.flatMap((panel, index) => seriesOfSize({ ...panel, groups, index })),

@@ -33,7 +33,7 @@ function plainMeasure(comparison, selection) {
 // A metric over that of the baseline.
 function ratioMeasure(comparison, base, label, log) {
   return {
-    title: `${label}, against ${base}`, label: `${label}, against ${base}`, column: `${label}, against ${base}`, log, floor: -Infinity, note: '',
+    title: `${label} relative to ${base},`, label: `${label}, × ${base}`, column: `${label}, against ${base}`, log, floor: -Infinity, note: '',
     axis: { axisLabel: { formatter: (value) => `${Number(value.toPrecision(3))} ×` } },
     of: (value) => value, shown: (series) => series,
     format: (value) => `${Number(value.toPrecision(4))} ×`,

@@ -136,6 +136,15 @@ class HistoryLine {
   GoodputProgress shown_;  // of the point that runs
 };
 
+// What was simulated of each: a line each, or one where all say the same.
+std::string tally_lines(const std::vector<goodput::GoodputRow>& rows, const std::vector<std::string>& tallies) {
+  const bool alike = std::adjacent_find(tallies.begin(), tallies.end(), std::not_equal_to<>()) == tallies.end();
+  if (alike && rows.size() > 1) return "each of " + std::to_string(rows.size()) + ": " + tallies.front();
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) text += rows[i].summary.name + ": " + tallies[i];
+  return text;
+}
+
 // Returns the page, where this build has one.
 std::filesystem::path write_all(const std::filesystem::path& folder, const std::vector<goodput::GoodputRow>& rows,
                                 const std::string& title) {
@@ -157,7 +166,7 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
   admit_all(points, options, known);
   const StopSignals signals(stopped_text(options.out));
   std::vector<goodput::GoodputRow> rows;
-  std::string notes;
+  std::vector<std::string> tallies;
   std::vector<std::string> damaged;
   goodput::KnownSteps known_steps;
   std::optional<HistoryLine> line(points);
@@ -177,10 +186,9 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
     if (!options.out.empty())
       row.timeline = goodput_timeline(point.scenario, result, point.scenario.spec.first_seed, known);
     rows.push_back(std::move(row));
-    notes += point.scenario.name + ": " + core::counted(result.summary.seeds, "seed") + " (" +
-             std::to_string(result.resumed) + " of them from the folder), " +
-             core::counted(result.summary.configurations, "configuration") + ", " + std::to_string(result.simulated) +
-             " simulated now\n";
+    tallies.push_back(core::counted(result.summary.seeds, "seed") + " (" + std::to_string(result.resumed) +
+                      " of them from the folder), " + core::counted(result.summary.configurations, "configuration") + ", " +
+                      std::to_string(result.simulated) + " simulated now\n");
   }
   line.reset();  // the line is erased before anything is printed
   for (const std::string& sentence : damaged) std::cerr << "photonrail: " << sentence << "; what is lost was run again\n";
@@ -188,7 +196,8 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
   if (!options.out.empty())
     page =
         write_all(options.out, rows, points.size() == 1 ? points[0].scenario.name : options.scenarios[0].stem().string());
-  std::cout << (options.json ? goodput::goodput_json(rows) : goodput::goodput_table(rows) + "\n" + hung_lines(notes));
+  std::cout << (options.json ? goodput::goodput_json(rows)
+                             : goodput::goodput_table(rows) + "\n" + hung_lines(tally_lines(rows, tallies)));
   if (!options.out.empty() && !options.json) std::cout << "wrote " << (page.empty() ? options.out : page).string() << "\n";
 }
 

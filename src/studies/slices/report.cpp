@@ -58,17 +58,33 @@ std::string decisions_text(const AllocationStudy& study, const AllocationOutcome
   return head + "\n" + text;
 }
 
+/// How long jobs take in a table: hours where one of them takes two or more, else seconds.
+struct TimeColumn {
+  double seconds = 1.0;
+  const char* unit = "s";
+
+  [[nodiscard]] std::string of(double s) const { return report::number(seconds == 1.0 ? "%.1f" : "%.2f", s / seconds); }
+};
+
+TimeColumn times_of(const std::vector<StreamOutcome>& streams) {
+  const bool hours = std::any_of(streams.begin(), streams.end(), [](const StreamOutcome& stream) {
+    return std::max(stream.schedule.times.mean_completion, in_seconds(stream.schedule.makespan)) >= 7200.0;
+  });
+  return hours ? TimeColumn{3600.0, "h"} : TimeColumn{};
+}
+
 std::string queues_text(const AllocationStudy& study, const AllocationOutcome& outcome) {
-  Lines lines({"policy", "queue", "utilisation %", "goodput %", "mean wait s", "mean completion s", "median s",
-               "makespan h", "blocked: resource h", "shape h", "stranded %", "bandwidth %", "blast radius", "skipped"});
+  const TimeColumn time = times_of(outcome.streams);
+  const std::string unit = std::string(" ") + time.unit;
+  Lines lines({"policy", "queue", "utilisation %", "goodput %", "mean wait" + unit, "mean completion" + unit,
+               "median" + unit, "makespan" + unit, "blocked: resource" + unit, "shape" + unit, "stranded %", "bandwidth %",
+               "blast radius", "skipped"});
   for (const StreamOutcome& stream : outcome.streams) {
     const ScheduleResult& r = stream.schedule;
-    lines.add({stream.policy, stream.order, percent(r.utilisation), percent(r.goodput),
-               report::number("%.1f", r.times.mean_waiting), report::number("%.1f", r.times.mean_completion),
-               report::number("%.1f", r.times.median_completion), report::number("%.1f", in_seconds(r.makespan) / 3600),
-               report::number("%.1f", in_seconds(r.blocked_for_resource) / 3600),
-               report::number("%.1f", in_seconds(r.blocked_for_shape) / 3600), percent(r.stranded), percent(r.mean_share),
-               report::number("%.1f", r.blast_radius), std::to_string(r.skipped)});
+    lines.add({stream.policy, stream.order, percent(r.utilisation), percent(r.goodput), time.of(r.times.mean_waiting),
+               time.of(r.times.mean_completion), time.of(r.times.median_completion), time.of(in_seconds(r.makespan)),
+               time.of(in_seconds(r.blocked_for_resource)), time.of(in_seconds(r.blocked_for_shape)), percent(r.stranded),
+               percent(r.mean_share), report::number("%.1f", r.blast_radius), std::to_string(r.skipped)});
   }
   return core::counted(study.jobs.size(), "job") + ", a pod of " + study.schedule.pod.torus.text() + "\n" + lines.text();
 }

@@ -191,7 +191,12 @@ void dry_run(const Sweep& sweep, std::uint32_t threads, bool run_infeasible, con
   const std::vector<sweep::PointPreview> previews = sweep::preview_sweep(sweep, known);
   std::vector<std::vector<std::string>> rows{{"point"}};
   rows[0].insert(rows[0].end(), sweep.parameters.begin(), sweep.parameters.end());
-  rows[0].insert(rows[0].end(), {"seed", "memory", "time"});
+  const auto seeded = [](const SweepPoint& point) {
+    return !point.patch.empty() && point.patch.back().pointer == "/run/seed";
+  };
+  const bool seeds = std::any_of(sweep.points.begin(), sweep.points.end(), seeded);
+  if (seeds) rows[0].emplace_back("seed");
+  rows[0].insert(rows[0].end(), {"memory", "time"});
   WarningTally warnings;
   std::uint64_t infeasible = 0;
   double seconds = 0.0;
@@ -203,8 +208,7 @@ void dry_run(const Sweep& sweep, std::uint32_t threads, bool run_infeasible, con
           std::find_if(point.parameters.begin(), point.parameters.end(), [&](const auto& p) { return p.first == name; });
       row.push_back(at == point.parameters.end() ? "-" : plain(at->second));
     }
-    const bool seeded = !point.patch.empty() && point.patch.back().pointer == "/run/seed";
-    row.push_back(seeded ? point.patch.back().value : "of the base");
+    if (seeds) row.push_back(seeded(point) ? point.patch.back().value : "-");
     const sweep::PointPreview& preview = previews[point.index];
     row.push_back(memory_cell(preview));
     row.push_back(preview.seconds < 1.0 ? "< 1 s" : rough_time(preview.seconds));

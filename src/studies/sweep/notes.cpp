@@ -71,10 +71,14 @@ std::string last_key(std::string_view pointer) { return std::string(pointer.subs
 
 std::string value_text(const Json& value) { return value.is_string() ? value.string() : value.canonical(); }
 
+// Where a value has a comma or a word that lists have, all are in quotation marks.
 std::string enumerated(const std::vector<std::string>& values) {
+  const bool quoted = std::any_of(values.begin(), values.end(), [](const std::string& value) {
+    return value.find(',') != std::string::npos || value.find(" and ") != std::string::npos;
+  });
   std::string text;
   for (std::size_t i = 0; i < values.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == values.size() ? " and " : ", ") + values[i];
+    text += (i == 0 ? "" : i + 1 == values.size() ? " and " : ", ") + (quoted ? '"' + values[i] + '"' : values[i]);
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include "studies/sweep/derived.hpp"
 #include "studies/sweep/inputs.hpp"
 #include "studies/sweep/parallelism_axis.hpp"
+#include "studies/sweep/short_names.hpp"
 #include "studies/sweep/sweep_fields.hpp"
 
 #include <algorithm>
@@ -194,19 +195,9 @@ bool is_excluded(const Draft& draft, const Plan& plan) {
                      [&](const Condition& c) { return c.holds(draft.parameters); });
 }
 
-std::string name_of(const Draft& draft) {
-  std::string name;
-  for (const auto& [parameter, value] : draft.parameters) {
-    name += (name.empty() ? "" : ", ") + parameter + "=" + (value.is_string() ? value.string() : value.canonical());
-  }
-  return name.empty() ? "base" : name;
-}
-
-void add_points(const Draft& draft, const std::string& problem, const Plan& plan, std::uint64_t base_seed, Sweep& sweep) {
-  SweepPoint point;
-  point.name = name_of(draft);
+// `point` has the name and what is wrong with it.
+void add_points(const Draft& draft, SweepPoint point, const Plan& plan, std::uint64_t base_seed, Sweep& sweep) {
   point.patch = draft.patch;
-  point.problem = problem;
   for (const auto& [name, value] : draft.parameters) point.parameters.emplace_back(name, value.canonical());
   const std::vector<std::uint64_t> seeds = plan.seeds.empty() ? std::vector{base_seed} : plan.seeds;
   for (const std::uint64_t seed : seeds) {
@@ -241,11 +232,14 @@ void make_points(const JsonReader& top, const Plan& plan, const Json& base, Swee
   const std::uint64_t of_each = std::max<std::uint64_t>(plan.seeds.size(), 1) * plan.repetitions;
   std::vector<Draft> drafts = product(plan.axes, top);
   check_count(top, plan, drafts, of_each);
+  const ShortNames names(plan.axes);
   for (Draft& draft : drafts) {
-    const std::string problem = derive(plan.derived, base, draft);
+    SweepPoint point;
+    point.problem = derive(plan.derived, base, draft);
     if (is_excluded(draft, plan)) continue;
     if (sweep.points.size() + of_each > kMaxPoints) fail_of_many_points(top);
-    add_points(draft, problem, plan, base_seed, sweep);
+    point.name = names.of(draft.parameters);
+    add_points(draft, std::move(point), plan, base_seed, sweep);
     draft = {};  // its points have what was in it
   }
   if (sweep.points.empty()) top.fail_at("exclude", "leaves out every point");

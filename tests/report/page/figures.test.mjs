@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 const page = new URL('../../../src/report/page/', import.meta.url);
 const { answerOf, bindingOf } = await import(new URL('answer.js', page));
-const { dayTicks } = await import(new URL('axes.js', page));
+const { longTicks } = await import(new URL('axes.js', page));
 const { breakEvenFigure, stretchesBelow } = await import(new URL('break_even.js', page));
 const { breakdownFigure, comparisonFigure } = await import(new URL('charts.js', page));
 const { heatmapAxis, heatmapFigure } = await import(new URL('heatmap.js', page));
@@ -288,11 +288,22 @@ test('where another design is best along the axis, the answer says so', () => {
   assert.match(show(answerOf, table).title, /^Which is best depends on late: ring up to 10 ms, tree from 20 ms on\./);
 });
 
+// Rings and trees are alike at 0 ms, from 10 ms on trees alone are best: no other design is best anywhere. Where three take turns,
+// those that are equally good share their stretch.
+test('designs that are equally good along the axis are all named, and none is best that only shares a place', () => {
+  const title = (of) => show(answerOf, sweepOf({ late_ms: [0, 10, 20], algorithm: Object.keys(of) },
+    ({ late_ms: late, algorithm }) => ({ makespan_s: of[algorithm][late / 10] }))).title;
+  assert.match(title({ ring: [1, 3, 4], tree: [1, 2, 3] }), /^tree is best at late 10 ms: /);
+  assert.match(title({ ring: [1, 1, 4], tree: [1, 1, 3], 'mesh, wide': [2, 2, 2], 'mesh, narrow': [2, 2, 2] }),
+    /^Which is best depends on late: ring and tree up to 10 ms, “mesh, wide” and “mesh, narrow” from 20 ms on\. ring and tree are equally good at late 0 s: /);
+  assert.match(title({ a: [1, 2, 3], b: [1, 2, 3], c: [1, 2, 3] }), /^a, b and c are equally good at each late, as at 0 s: /);
+});
+
 // Switches have no order along which designs could be compared at one place: the best of all pairs is named.
 test('along names the answer is the best of all pairs', () => {
   const table = sweepOf({ switch: ['mems', 'rotor'], mode: ['ahead', 'late'] }, ({ switch: kind, mode }) => ({ makespan_s: 1 + (kind === 'mems' ? 2 : 0) + (mode === 'late' ? 1 : 0) }));
   const answer = show(answerOf, table, { x: 'switch', series: 'mode' });
-  assert.match(answer.title, /^ahead, rotor is best: makespan 1 s; the next, late, rotor, has 100 % more\./);
+  assert.match(answer.title, /^“ahead, rotor” is best: makespan 1 s; the next, “late, rotor”, has 100 % more\./);
   assert.deepEqual(answer.rows.map(({ cells }) => cells[0]), ['ahead, rotor', 'late, rotor', 'ahead, mems', 'late, mems']);
 });
 
@@ -311,7 +322,7 @@ test('lines are near where the axis draws them near, and pairs of names and numb
   const table = sweepOf({ reconfiguration_ms: [1, 10, 100], kind: Object.keys(of) }, ({ reconfiguration_ms: x, kind }) => ({ makespan_s: of[kind][Math.log10(x)] }));
   assert.equal(show(comparisonFigure, table, { baseline: 'electrical' }).coincide, 'Lines that coincide: a = c.');
   const names = sweepOf({ rails: ['x', 'y'], per_rack: ['0', '1'] }, ({ rails, per_rack: spares }) => ({ makespan_s: rails === 'x' ? 1 + Number(spares) : 3 + Number(spares) }));
-  assert.match(show(answerOf, names).title, /^(x, per rack 0|per rack 0, x) is best/);
+  assert.match(show(answerOf, names).title, /^“(x, per rack 0|per rack 0, x)” is best/);
 });
 
 test('lines that coincide in one of several charts are named with the chart', () => {
@@ -323,7 +334,8 @@ test('lines that coincide in one of several charts are named with the chart', ()
 
 test('designs that take the same time are equally good', () => {
   const table = sweepOf({ late_ms: [0, 10], algorithm: ['ring', 'tree'] }, ({ late_ms: late }) => ({ makespan_s: 1 + late }));
-  assert.match(show(answerOf, table).title, /^ring and tree are equally good at late 0 s/);
+  assert.match(show(answerOf, table).title, /^ring and tree are equally good at each late, as at 0 s: /);
+  assert.equal(show(answerOf, table).note, 'Shown at late 0 s, as the designs differ nowhere.');
   assert.deepEqual(show(answerOf, table).rows.map(({ winner }) => winner), [true, true]);
 });
 
@@ -343,11 +355,12 @@ test('the answer of one run says what it is judged by, and what takes most of th
 });
 
 test('an axis of days has whole days', () => {
-  const ticks = dayTicks('blocked_s', [400000, 200000]);
+  const ticks = longTicks('blocked_s', [400000, 200000]);
   assert.equal(ticks.interval, 86400);
   assert.equal(ticks.max, 5 * 86400);
   assert.equal(ticks.axisLabel.formatter(3 * 86400), '3 d');
-  assert.equal(dayTicks('blocked_s', [400000], true).axisLabel.formatter(1e6), '1000000 s');
-  assert.deepEqual(dayTicks('blocked_s', [100000]), {});
-  assert.deepEqual(dayTicks('share', [400000]), {});
+  assert.equal(longTicks('blocked_s', [400000], true).axisLabel.formatter(1e6), '1000000 s');
+  assert.equal(longTicks('blocked_s', [100000]).axisLabel.formatter(36000), '10 h');
+  assert.deepEqual(longTicks('blocked_s', [7000]), {});
+  assert.deepEqual(longTicks('share', [400000]), {});
 });

@@ -28,7 +28,9 @@ test('values have four digits and the prefix of their unit', () => {
   assert.equal(formatValue(15, '/cluster/rail/switch/reconfiguration_ms'), '15 ms');
   assert.equal(formatValue(0.001, 'reconfiguration_ms'), '1 µs');
   assert.equal(formatValue(0.99999, 's'), '1 s');  // rounds up into the next unit
-  assert.equal(formatValue(7200, 's'), '7200 s');
+  assert.equal(formatValue(7199, 's'), '7199 s');
+  assert.equal(formatValue(41661, 'mean_waiting_s'), '11.57 h');
+  assert.equal(formatValue(400000, 'mean_waiting_s'), '4.63 d');
   assert.equal(formatValue(50, 'port_gb_per_s'), '50 GB/s');
   assert.equal(formatValue(640000, 'tokens_per_s'), '640 k/s');
   assert.equal(formatValue(128496959488, 'communication.dp.bytes'), '128.5 GB');
@@ -43,6 +45,9 @@ test('values have four digits and the prefix of their unit', () => {
   assert.equal(formatValue(NONE, 'reconfigurations.hidden_share'), '–');
   assert.equal(formatValue(1 / 3, 'ratio'), '0.3333');
   assert.equal(formatValue('a text', 'name'), 'a text');
+  assert.equal(formatValue('{"at_once":4,"mode":"on_demand","name":"opus"}', 'controller'), 'at_once 4 on_demand opus');
+  assert.equal(formatValue('[0,16]', 'servers'), '0 16');
+  assert.equal(formatValue('{no JSON', 'name'), '{no JSON');
 });
 
 test('names read without units and paths', () => {

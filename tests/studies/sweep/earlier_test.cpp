@@ -59,7 +59,7 @@ TEST_F(EarlierStates, OnlyNewPointsRun) {
   const Sweep edited = sweep_of(servers("[3, 8, 2]"));
   PointListener second;
   EXPECT_EQ(run(edited, second).done, 3);
-  EXPECT_THAT(second.ran, ElementsAre("servers=3"));
+  EXPECT_THAT(second.ran, ElementsAre("servers 3"));
   EXPECT_EQ(second.taken, 2);
   EXPECT_EQ(table(), table_of_its_own(edited));  // numbers and names of points are those of the edited sweep
 }
@@ -73,7 +73,7 @@ TEST_F(EarlierStates, AnotherNameOfAParameterOrAnotherAxisChangesNoScenario) {
   PointListener second;
   run(edited, second);
   // 50 GB/s is what the base has, so the scenarios of two points are those that ran.
-  EXPECT_THAT(second.ran, UnorderedElementsAre("hosts=4, port_gb_per_s=100", "hosts=2, port_gb_per_s=100"));
+  EXPECT_THAT(second.ran, UnorderedElementsAre("hosts 4, 100 GB/s", "hosts 2, 100 GB/s"));
   EXPECT_EQ(table(), table_of_its_own(edited));
 }
 
@@ -96,7 +96,7 @@ TEST_F(EarlierStates, WhatShardsWroteAndNoProcessMergedCountsToo) {
   const Sweep edited = sweep_of(servers("[8, 3, 2]"));
   PointListener shard;
   run(edited, shard, Shard{1, 1});
-  EXPECT_THAT(shard.ran, ElementsAre("servers=3"));
+  EXPECT_THAT(shard.ran, ElementsAre("servers 3"));
   EXPECT_EQ(table(), table_of_its_own(edited));
 }
 

@@ -55,7 +55,7 @@ TEST_F(NotesOfSweeps, SayAtWhichPointsASettingHasNoEffect) {
   const auto both =
       texts(notes_of(all_to_all, json::array({{{"pointer", "/cluster/rail/radix"}, {"values", {4, 8}}}, over})));
   EXPECT_THAT(both,
-              Contains(HasSubstr("At 2 of 6 points (the first: radix=8, oversubscription=2) one switch holds all ports")));
+              Contains(HasSubstr("At 2 of 6 points (the first: radix 8, oversubscription 2) one switch holds all ports")));
   EXPECT_THAT(both, Not(Contains(HasSubstr("\"oversubscription\"")))) << "leaves of 4 ports differ";
   json one = noted_scenario();
   one["cluster"]["rail"]["radix"] = 8;
@@ -129,7 +129,7 @@ TEST_F(NotesOfSweeps, SayWhatALongSweepTakes) {
   sweep::Record record;
   const auto add = [&](sweep::SweepNotes& notes, std::uint32_t point, double seconds) {
     record.point = point;
-    record.name = "dp=" + std::to_string(point);
+    record.name = "dp " + std::to_string(point);
     record.provenance.wall_s = seconds;
     notes.add(record);
   };
@@ -139,7 +139,7 @@ TEST_F(NotesOfSweeps, SayWhatALongSweepTakes) {
   ASSERT_EQ(notes.all().size(), 1u);
   const Note note = notes.all().front();
   EXPECT_EQ(note.text,
-            "2 points took 12 s one after another, the longest 8 s: point 2 (dp=2). 1 point is missing: at most about 6 s "
+            "2 points took 12 s one after another, the longest 8 s: point 2 (dp 2). 1 point is missing: at most about 6 s "
             "more, as the longest begin. --dry-run forecasts the time of each, --point-limit ends longer ones.");
   EXPECT_EQ(note.id, "time");
   EXPECT_EQ(note.key, "--point-limit");

@@ -161,7 +161,7 @@ std::vector<std::string> slurm_state(const std::filesystem::path& directory) {
 }
 
 SlurmProfile read_slurm_profile(const std::filesystem::path& file) {
-  return json::in_file(formats::read_file(file), file.string(), [&](const Json& root) {
+  return json::in_file(formats::read_file(file), file.string(), [&](const json::Json& root) {
     json::JsonReader top(root);
     const auto schema = top.child("schema", "\"" + std::string(kTaskSchema) + "\"");
     if (schema.string() != kTaskSchema) schema.fail("unknown schema", "this reader knows " + std::string(kTaskSchema));

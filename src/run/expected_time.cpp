@@ -169,7 +169,8 @@ double seconds_of_turning(const PlacedJob& job) {
 /// Returns the slots of a rotation, which turns whatever is asked, in one step.
 StepWork slots_of(const PlacedJob& job, const ControllerFactory& factory) {
   const ControllerSpec spec = factory.complete(job.spec.controller);
-  const double dark = to_seconds(job.cluster.rail.optical.typical());
+  const OpticalSwitchSpec& ocs = job.cluster.rail.optical;
+  const double dark = to_seconds(ocs.typical() + ocs.batching);
   const double own = to_seconds(spec.parameters.duration("slot"));
   const double by_duty = dark > 0.0 ? dark / (1.0 - spec.parameters.number("duty")) : kFreeSlot;
   const double slot = own > 0.0 ? own : by_duty;

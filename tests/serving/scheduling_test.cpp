@@ -188,5 +188,29 @@ TEST(ServingSchedulers, DecisionsThatCannotBeCarriedOutAreRefused) {
   EXPECT_EQ(refused_decision({{2}, {}, {}}), "the scheduler wrong preempts running request 2 twice, or there is none");
 }
 
+// Two of three blocks are for KV on its way. The request that runs has the third, lacks another one after 16 tokens, and
+// keeps what it has: preempted it would compute the same again, for ever where the KV never comes.
+TEST(ServingSchedulers, TheOnlyRequestKeepsItsBlocksWhileOthersAreOnTheirWay) {
+  EngineSpec engine = small_engine(1);
+  engine.blocks = 3;
+  engine.max_sequences = 1;
+  engine.long_prefill = 16;
+  engine.block_tokens = 16;
+  Scheduler scheduler(engine);
+  Slot coming = 0;
+  ASSERT_TRUE(scheduler.reserve({0, 0, 32, 2, 1, 0, {}}, 32, coming));
+  scheduler.enqueue({1, 1, 20, 1, 0, 0, {}});
+  EXPECT_EQ(scheduler.next().prefill_tokens, 16U);
+  scheduler.finish(Time{Duration{1}});
+  for (int again = 0; again < 3; ++again) {
+    EXPECT_TRUE(scheduler.next().empty());
+    EXPECT_TRUE(scheduler.step().preempted.empty());
+    EXPECT_EQ(scheduler.running().size(), 1U);
+  }
+  scheduler.release(coming);
+  EXPECT_EQ(scheduler.next().prefill_tokens, 4U);
+  EXPECT_EQ(scheduler.finish(Time{Duration{2}}).finished.size(), 1U);
+}
+
 }  // namespace
 }  // namespace photonrail::serving

@@ -53,6 +53,14 @@ const Found kFound[] = {
          R"("workload":{"training":{"model":{"layers":1,"hidden":2,"ffn":2,"heads":2,"kv_heads":1,"vocabulary":2},)"
          R"("sequence":2,"global_batch":4,"parallelism":{"tp":2,"dp":4,"zero1":true},"average_loss":true},)"
          R"("checkpoint":{"to":"storage"}},"run":{"iterations":2}})"},
+    // Blocks of KV that never comes: the only running request gave up its own again and again.
+    {"", R"({"schema":"photonrail.scenario/1","cluster":{"servers":4,"gpus_per_server":1,"gpu":{"peak_tflops":1,)"
+         R"("memory_gb_per_s":512,"memory_gb":80},"rail":{"kind":"optical","switch":{"reconfiguration_us":20}}},)"
+         R"("controller":{"name":"static","circuits":[{"from":0,"to":3}]},"workload":{"serving":{"model":"llama3_8b",)"
+         R"("requests":{"arrivals":{"per_s":20000},"input":{"distribution":"normal","mean":20,"deviation":9},)"
+         R"("output":{"distribution":"uniform","least":1,"greatest":60},"count":60},"pools":[{"role":"prefill",)"
+         R"("servers":[0,1,2]},{"role":"decode"}],"engine":{"max_sequences":1,"long_prefill_tokens":5,"blocks":3,)"
+         R"("prefix_caching":false}}}})"},
     // A mesh has room for too few circuits.
     {"", R"({"schema":"photonrail.scenario/1","cluster":{"servers":8,"gpus_per_server":1,"nic":{"port_gb_per_s":1.0,)"
          R"("message_overhead_ns":1.0},"rail":{"kind":"optical","switch":{"reconfiguration_us":0.0,"pip":{"rows":1,)"

@@ -81,8 +81,8 @@ std::vector<RequestView> DecidedSteps::waiting() const {
 }
 
 // Only prompts that wait for their KV to go have the blocks that the only running request lacks.
-bool DecidedSteps::waits_for_finished() const {
-  if (of_->finished_.count == 0 || of_->running_.size() != 1) return false;
+bool DecidedSteps::waits_for_apart() const {
+  if (of_->apart_.count == 0 || of_->running_.size() != 1) return false;
   const EngineSpec& spec = of_->spec_;
   const Running& only = of_->running_.front();
   const std::uint32_t tokens = std::min(wanted(spec, only), spec.token_budget);
@@ -96,7 +96,7 @@ void DecidedSteps::next() {
   std::size_t before = 0;
   do {
     before = step.preempted.size();
-    if (waits_for_finished()) return;  // a policy could only preempt it, to compute the same again
+    if (waits_for_apart()) return;  // a policy could only preempt it, to compute the same again
     const std::vector<RequestView> runs = running();
     const std::vector<RequestView> waits = waiting();
     const EngineView view{runs,

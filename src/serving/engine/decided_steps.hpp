@@ -17,7 +17,7 @@ class DecidedSteps {
   void next();
 
  private:
-  [[nodiscard]] bool waits_for_finished() const;
+  [[nodiscard]] bool waits_for_apart() const;
   [[nodiscard]] std::vector<RequestView> running() const;
   [[nodiscard]] std::vector<RequestView> waiting() const;
   void carry_out(StepDecision& decision);

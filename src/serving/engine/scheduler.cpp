@@ -29,7 +29,7 @@ std::uint32_t wanted(const EngineSpec& spec, const Running& running) {
 }
 
 Scheduler::Scheduler(const EngineSpec& spec, bool keeps_finished, RandomStream draws)
-    : spec_(spec), finished_{keeps_finished}, blocks_(spec.blocks, spec.prefix_caching), draws_(draws) {
+    : spec_(spec), apart_{keeps_finished}, blocks_(spec.blocks, spec.prefix_caching), draws_(draws) {
   PHOTONRAIL_CHECK(spec.max_sequences > 0 && spec.token_budget > 0 && spec.block_tokens > 0);
 }
 
@@ -47,7 +47,7 @@ Slot Scheduler::make(Request request) {
   Known& known = known_[slot];
   known.reached = request.prompt + request.generated;
   known.computed = known.filled = 0;
-  known.swapped = known.again = false;
+  known.swapped = known.again = known.apart = false;
   known.last_token = Time::never();
   known.longest_gap = {};
   known.sequence = next_sequence_++;
@@ -81,10 +81,12 @@ bool Scheduler::reserve(Request request, std::uint32_t computed, Slot& slot) {
   Known& known = known_[slot];
   known.computed = computed;
   PHOTONRAIL_CHECK(blocks_.admit(known.held, known.request.contents(), 0, blocks_for(computed, spec_.block_tokens), 0));
+  apart_.set(known_[slot], true);
   return true;
 }
 
 void Scheduler::deliver(Slot slot) {
+  apart_.set(known_[slot], false);
   Known& known = known_[slot];
   known.sequence = next_sequence_++;
   waiting_.emplace(known.rank(spec_.order), known.sequence, slot);
@@ -96,7 +98,7 @@ std::uint32_t Scheduler::cached_tokens(const Request& request) const {
 }
 
 void Scheduler::release(Slot slot) {
-  if (finished_.stay) --finished_.count;
+  apart_.set(known_[slot], false);
   blocks_.release(known_[slot].held);
   unused_.push_back(slot);
 }
@@ -121,17 +123,17 @@ const Step& Scheduler::next() {
   do {
     preempted = step_.preempted.size();
     budget_ = spec_.token_budget;
-    finished_.stall_step = false;
+    apart_.stall_step = false;
     run_batch();
-    step_.lacks_blocks = step_.lacks_blocks || finished_.stall_step || step_.preempted.size() > preempted;
-    while (!finished_.stall_step && step_.preempted.size() == preempted && !waiting_.empty() &&
+    step_.lacks_blocks = step_.lacks_blocks || apart_.stall_step || step_.preempted.size() > preempted;
+    while (!apart_.stall_step && step_.preempted.size() == preempted && !waiting_.empty() &&
            running_.size() < spec_.max_sequences && budget_ > 0) {
       if (admit(std::get<Slot>(*waiting_.begin()), budget_)) continue;
       step_.lacks_blocks = true;
       break;
     }
     if (step_.empty() && running_.empty() && step_.preempted.size() == preempted) give_up_delivered(false);
-  } while (step_.empty() && !finished_.stall_step && step_.preempted.size() > preempted);
+  } while (step_.empty() && !apart_.stall_step && step_.preempted.size() > preempted);
   return step_;
 }
 
@@ -169,7 +171,7 @@ void Scheduler::run_batch() {
 }
 
 // Preempts until the request has blocks for `tokens` more, or is preempted itself: then false. So it is where only prompts
-// that wait for their KV to go have blocks beside it: it keeps its own until they leave, as it would lack them again.
+// whose KV is to go, or is on its way here, have blocks beside it: it keeps its own meanwhile, as it would lack them again.
 bool Scheduler::make_room(std::size_t& index, std::uint32_t tokens) {
   const std::uint32_t blocks = blocks_for(running_[index].computed + tokens, spec_.block_tokens);
   const auto before = [this](const Running& a, const Running& b) {
@@ -183,8 +185,8 @@ bool Scheduler::make_room(std::size_t& index, std::uint32_t tokens) {
       last = static_cast<std::size_t>(std::max_element(running_.begin(), running_.end(), before) - running_.begin());
     }
     if (running_.size() == 1 && give_up_delivered(true)) continue;
-    if (running_.size() == 1 && finished_.count > 0) {
-      finished_.stall_step = true;
+    if (running_.size() == 1 && apart_.count > 0) {
+      apart_.stall_step = true;
       return false;
     }
     const bool itself = last == index;
@@ -361,8 +363,8 @@ const StepEnd& Scheduler::finish(Time end) {
     }
     if (running.reached == running.last) {
       end_.finished.push_back({running.slot, running.longest_gap});
-      if (finished_.stay) {
-        ++finished_.count;
+      if (apart_.finished) {
+        apart_.set(known_[running.slot], true);
       } else {
         release(running.slot);
       }

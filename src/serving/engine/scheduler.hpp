@@ -152,6 +152,7 @@ class Scheduler {
     std::int64_t sequence = 0;
     bool swapped = false;
     bool again = false;
+    bool apart = false;
     Time last_token = Time::never();
     Duration longest_gap{};
 
@@ -172,11 +173,17 @@ class Scheduler {
   void emit(Running& running, std::uint32_t tokens, Time end);
 
   EngineSpec spec_;
-  struct Finished {
-    bool stay = false;        // with their blocks, until release()
-    std::uint32_t count = 0;  // that hold some
-    bool stall_step = false;  // the only running request waits for theirs
-  } finished_;
+  /// Requests that have blocks and neither run nor wait: those reserved and not delivered, and some that are finished.
+  struct Apart {
+    bool finished = false;  // so are those that are finished, until release()
+    std::uint32_t count = 0;
+    bool stall_step = false;  // the only running request waits for their blocks
+
+    void set(Known& known, bool apart) {
+      if (known.apart != apart) apart ? ++count : --count;
+      known.apart = apart;
+    }
+  } apart_;
   KvBlocks blocks_;
   std::vector<Known> known_;
   std::vector<Slot> unused_;

@@ -396,7 +396,7 @@ Found faster_than_electrical(const RunResult& a, const RunResult& b) {
   const double saved = 1.0 - to_seconds(optical.step_time()) / to_seconds(electrical.step_time());
   return Note{"faster-than-electrical", "/cluster/rail/kind",
               optical.name + " is " + per_cent(saved) + " faster than " + electrical.name +
-                  (electrical.name.find("electrical") == std::string::npos ? ", whose rails are electrical: " : ": ") +
+                  (electrical.name.find("electric") == std::string::npos ? ", whose rails are electrical: " : ": ") +
                   what_slows(electrical, optical) + ".",
               saved};
 }

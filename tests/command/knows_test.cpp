@@ -96,8 +96,8 @@ TEST_F(Knows, EveryEntryPointShowsTheSameWarning) {
   write("sweep.json", {{"schema", "photonrail.sweep/1"},
                        {"base", "quick.json"},
                        {"axes", {{{"pointer", "/cluster/nic/port_gb_per_s"}, {"values", {50, 400}}}}}});
-  EXPECT_THAT(run("sweep sweep.json --dry-run").err, AllOf(HasSubstr("1 point (port_gb_per_s=400): "), HasSubstr(what)));
-  EXPECT_THAT(run("sweep sweep.json --out s").err, AllOf(HasSubstr("1 point (port_gb_per_s=400): "), HasSubstr(what)));
+  EXPECT_THAT(run("sweep sweep.json --dry-run").err, AllOf(HasSubstr("1 point (400 GB/s): "), HasSubstr(what)));
+  EXPECT_THAT(run("sweep sweep.json --out s").err, AllOf(HasSubstr("1 point (400 GB/s): "), HasSubstr(what)));
   EXPECT_THAT(read(folder_ / "s/results.csv"), HasSubstr(what));
 }
 
@@ -170,7 +170,7 @@ TEST_F(Knows, ADryRunSaysWhatDoesNotFit) {
   const Outcome dry = run("sweep sweep.json --dry-run");
   ASSERT_EQ(dry.status, 0) << dry.err;
   EXPECT_THAT(dry.out, AllOf(HasSubstr("GB TOO MUCH"), HasSubstr("3 points, about ")));
-  EXPECT_THAT(dry.err, AllOf(HasSubstr("2 points (the first: memory_gb=2): the plan does not fit the GPU"),
+  EXPECT_THAT(dry.err, AllOf(HasSubstr("2 points (the first: 2 GB): the plan does not fit the GPU"),
                              HasSubstr("2 points not run, as the job does not fit its GPUs")));
 }
 

@@ -55,7 +55,7 @@ Json two_jobs(bool optical) {
   return scenario;
 }
 
-RunResult expect_same_folded(const Json& scenario) {
+RunResult expect_file_same_folded(const Json& scenario) {
   return test::expect_same_folded(parse_scenario(scenario.dump(), "."));
 }
 
@@ -103,8 +103,8 @@ TEST(FoldingUnlike, PartsOfTheClusterCount) {
       const Duration alike = simulate(parse_scenario(one.dump(), ".")).makespan;
       one.merge_patch(unlike.patch);
       two.merge_patch(unlike.patch);
-      EXPECT_NE(expect_same_folded(one).makespan, alike);
-      EXPECT_NE(expect_same_folded(two).makespan, alike);
+      EXPECT_NE(expect_file_same_folded(one).makespan, alike);
+      EXPECT_NE(expect_file_same_folded(two).makespan, alike);
     }
   }
 }
@@ -124,7 +124,7 @@ TEST(FoldingUnlike, RanksOfAJobCount) {
           two["run"]["iterations"] = steps;
           two["jobs"][1]["stragglers"] = Json::parse(text);
           two["jobs"][1]["start_s"] = start;
-          const RunResult result = expect_same_folded(two);
+          const RunResult result = expect_file_same_folded(two);
           EXPECT_GT(result.jobs[1].makespan, result.jobs[0].makespan);
         }
       }
@@ -132,7 +132,7 @@ TEST(FoldingUnlike, RanksOfAJobCount) {
   }
 }
 
-std::string off_of(const Json& scenario) { return expect_same_folded(scenario).folding.off; }
+std::string off_of(const Json& scenario) { return expect_file_same_folded(scenario).folding.off; }
 
 // Jobs of other policies each have their own controllers: they meet nowhere, whichever two they are.
 TEST(FoldingUnlike, JobsOfUnlikeControllersRunAsIfAlone) {
@@ -143,7 +143,7 @@ TEST(FoldingUnlike, JobsOfUnlikeControllersRunAsIfAlone) {
       two["jobs"][0]["controller"] = {{"name", first}};
       two["jobs"][1]["controller"] = {{"name", second}};
       two["jobs"][1]["start_s"] = 1.3e-5;
-      const RunResult result = expect_same_folded(two);
+      const RunResult result = expect_file_same_folded(two);
       EXPECT_LT(result.folding.classes, result.folding.ranks);
       EXPECT_EQ(result.jobs[1].makespan, result.jobs[1].alone);
     }
@@ -159,14 +159,14 @@ TEST(FoldingUnlike, JobsThatMeetAreRunTogether) {
   Json narrow = in_turn;
   narrow["cluster"]["rail"] = {{"kind", "electrical"}, {"radix", 4}, {"oversubscription", 3}};
   EXPECT_EQ(off_of(narrow), "several jobs share the cluster");
-  EXPECT_GT(expect_same_folded(narrow).jobs[0].makespan, expect_same_folded(narrow).jobs[0].alone);
+  EXPECT_GT(expect_file_same_folded(narrow).jobs[0].makespan, expect_file_same_folded(narrow).jobs[0].alone);
   Json uplinks = in_turn;
   uplinks["cluster"]["rail"] = {{"kind", "electrical"}, {"radix", 4}, {"uplinks", {{"routing", "hash"}}}};
   EXPECT_EQ(off_of(uplinks), "several jobs share the cluster");
   Json sites = in_turn;
   sites["cluster"]["sites"] = Json::parse(R"({"servers": [4, 4], "links": [{"between": [0, 1], "gb_per_s": 20}]})");
   EXPECT_EQ(off_of(sites), "several jobs share the cluster");
-  EXPECT_GT(expect_same_folded(sites).jobs[0].makespan, expect_same_folded(sites).jobs[0].alone);
+  EXPECT_GT(expect_file_same_folded(sites).jobs[0].makespan, expect_file_same_folded(sites).jobs[0].alone);
   Json pods = two_jobs(true);
   pods["cluster"]["rail"]["pods"] = {{"servers", 4}, {"joined_by", "electrical"}, {"oversubscription", 2}};
   EXPECT_EQ(off_of(pods), "");
@@ -188,7 +188,7 @@ TEST(FoldingUnlike, OddSizesAndNumbersOfServers) {
                                          {"bytes", bytes * (exchange ? 2 * servers : 1)},
                                          {"algorithm", name}};
         SCOPED_TRACE(job["workload"].dump() + " of " + std::to_string(servers) + " servers");
-        const RunResult result = expect_same_folded(job);
+        const RunResult result = expect_file_same_folded(job);
         folded += result.folding.classes < result.folding.ranks ? 1 : 0;
       }
     }
@@ -204,7 +204,7 @@ TEST(FoldingUnlike, UnevenDemandsCount) {
       "hidden": 256, "router": "uniform"}, "algorithm": "pairwise"})");
     Json uneven = even;
     uneven["workload"]["collective"]["moe"]["router"] = "zipf";
-    EXPECT_GT(expect_same_folded(uneven).makespan, expect_same_folded(even).makespan);
+    EXPECT_GT(expect_file_same_folded(uneven).makespan, expect_file_same_folded(even).makespan);
   }
 }
 

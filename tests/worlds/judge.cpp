@@ -425,6 +425,15 @@ std::string problem_of_agents(const RunResult& result) {
   return "";
 }
 
+// Laws read parts of the cluster that a file may leave out, as worlds that were made small do.
+World with_parts(World world) {
+  if (!world.scenario.contains("cluster") || !world.scenario["cluster"].is_object()) return world;
+  Json& cluster = world.scenario["cluster"];
+  cluster.emplace("rail", Json{{"kind", "electrical"}});
+  for (const char* part : {"scale_up", "nic"}) cluster.emplace(part, Json::object());
+  return world;
+}
+
 }  // namespace
 
 std::string problem_of(const RunResult& result) {
@@ -462,7 +471,8 @@ std::string problem_of(const RunResult& result) {
   return "";
 }
 
-Verdict judge(const World& world, const JudgeOptions& options) {
+Verdict judge(const World& drawn, const JudgeOptions& options) {
+  const World world = with_parts(drawn);
   Verdict verdict;
   const Outcome first = run(world.scenario);
   verdict.runs = 1;

@@ -10,7 +10,7 @@ const bars = async (page) => (await option(page, 'timeline')).series[0].data.len
 
 await onPage(async (page) => {
   const [answer, ...headings] = await texts(page, 'section:not([hidden]) h2');
-  assert.match(answer, /^electrical is best: makespan 6[.\d]* s; the next, opus, provisioned, has [.\d]+ % more\.$/);
+  assert.match(answer, /^electrical is best: makespan 6[.\d]* s; the next, “opus, provisioned”, has [.\d]+ % more\.$/);
   assert.deepEqual(await texts(page, '#answer tr.winner td:first-child'), ['★ electrical']);
   assert.deepEqual(headings, [
     'Why', 'makespan: overhead over electrical against scenario', 'Where the time of a rank goes, mean of ranks',

@@ -156,6 +156,10 @@ struct FabricView {
   Bandwidth port_rate{};                ///< of one port, each direction
   ReconfigurationTerms reconfiguration{};
   std::uint32_t planes = 1;  ///< a circuit joins ports of one plane
+  /// Requests are in one order on all rails from now on: the job had stopped, with operations that held the circuits of one
+  /// rail each and waited for those of another. A policy with an order of its own must follow this one, or it may stop
+  /// again.
+  bool one_order = false;
   /// The positions of this job's GPUs in the order of its ranks: first those of ranks on this rail, then those that relay
   /// the traffic of its ranks on other rails. A policy that iterates in this order instead of by position number gives the
   /// same result under any numbering of servers. A plan may name ports of these positions only: the state of other jobs is

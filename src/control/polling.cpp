@@ -8,6 +8,9 @@
 //
 // "provisioned": what is announced comes behind what waits, and its circuit is lit before its first message.
 //
+// Turns differ between rails, so that two operations may each hold the circuits of one rail and wait for those of another.
+// When the job has stopped for that, requests are served in the order of the view, which is then the same on all rails.
+//
 // Leaves out: destinations for which nothing waits are passed over, and with nothing at all to send the circuit stays,
 // where the textbook's server goes round.
 #include "control/builtin.hpp"
@@ -29,20 +32,9 @@ class Polling : public Controller {
     number_places(view);
     see_ports(view);
     Decision decision;
-    CircuitPlan plan = serve_in_turn(view, decision);
-    if (plan.connect.empty() && !decision.ask_again && stands_still(view)) {
-      by_turn_ = false;
-      plan = serve_in_turn(view, decision);
-    }
-    if (!plan.connect.empty()) decision.steps.push_back({std::move(plan)});
-    return decision;
-  }
-
- private:
-  CircuitPlan serve_in_turn(const FabricView& view, Decision& decision) {
     std::vector<std::pair<std::size_t, const CircuitRequest*>> order;
     for (const CircuitRequest& demand : view.requests) {
-      const std::size_t steps = by_turn_ ? steps_to(view, demand) : 0;
+      const std::size_t steps = view.one_order ? 0 : steps_to(view, demand);
       const Time from = steps > 0 ? lingers_until(demand) : Time{};
       if (from <= view.now) {
         order.emplace_back(steps, &demand);
@@ -59,25 +51,11 @@ class Polling : public Controller {
       if (!serve(demand->pairs, plan)) continue;
       for (const ServerPair pair : demand->pairs) turn_[pair.from] = pair.to;
     }
-    return plan;
+    if (!plan.connect.empty()) decision.steps.push_back({std::move(plan)});
+    return decision;
   }
 
-  // Turns differ between rails, so that two collectives may each have its circuits on one rail and wait for those on the
-  // other. A rail that is asked again while all is idle and nothing has changed stands still: from then on requests are
-  // served in their order, which is then the same on all rails.
-  bool stands_still(const FabricView& view) {
-    std::vector<std::pair<RequestId, std::uint32_t>> waiting;
-    for (const CircuitRequest& demand : view.requests) {
-      if (demand.blocking) waiting.emplace_back(demand.id, demand.round);
-    }
-    const bool idle = std::none_of(view.transmit.begin(), view.transmit.end(), [](const PortView& fibre) {
-      return fibre.in_use || (!fibre.peer.is_none() && !fibre.lit);
-    });
-    const bool again = idle && !waiting.empty() && waiting == waiting_;
-    waiting_ = idle ? std::move(waiting) : std::vector<std::pair<RequestId, std::uint32_t>>{};
-    return again && by_turn_;
-  }
-
+ private:
   void see_ports(const FabricView& view) {
     used_.resize(view.transmit.size());
     for (std::size_t port = 0; port < view.transmit.size(); ++port) {
@@ -107,13 +85,14 @@ class Polling : public Controller {
     place_.resize(view.positions);
     idle_since_.resize(view.positions, Time::never());
     for (ServerIndex p = 0; p < view.positions; ++p) turn_[p] = p;
+    places_ = view.own.empty() ? view.positions : view.own.size();
     if (view.own.empty()) place_ = turn_;
     for (std::size_t i = 0; i < view.own.size(); ++i) place_[view.own[i]] = static_cast<ServerIndex>(i);
   }
 
   // How often the senders' turns pass on before all pairs have had theirs.
   [[nodiscard]] std::size_t steps_to(const FabricView& view, const CircuitRequest& demand) const {
-    const std::size_t places = place_.size();
+    const std::size_t places = places_;
     std::size_t most = 0;
     for (const ServerPair pair : demand.pairs) {
       if (view.circuits(pair) > 0) continue;
@@ -123,12 +102,11 @@ class Polling : public Controller {
   }
 
   Duration linger_;
-  std::vector<bool> used_;                                    // by transmit port: it was in use when last seen
-  std::vector<Time> idle_since_;                              // by position: when one of its circuits last became idle
-  std::vector<ServerIndex> turn_;                             // by position: where its last circuit went
-  std::vector<ServerIndex> place_;                            // by position: in the order of ranks
-  std::vector<std::pair<RequestId, std::uint32_t>> waiting_;  // when last asked with nothing in use, with their rounds
-  bool by_turn_ = true;
+  std::vector<bool> used_;          // by transmit port: it was in use when last seen
+  std::vector<Time> idle_since_;    // by position: when one of its circuits last became idle
+  std::vector<ServerIndex> turn_;   // by position: where its last circuit went
+  std::vector<ServerIndex> place_;  // by position: in the order of ranks
+  std::size_t places_ = 0;          // of the job
   FreePorts ports_;
 };
 

@@ -78,6 +78,7 @@ bool ControlPlane::stand_still() {
   if (!needs_.has(ViewPart::kTaskEvents) || commands == commands_at_standstill_) {
     // Two operations may each have the circuits of one rail and wait for those of another.
     if (agents_.size() < 2 || !board_.use_one_order()) return false;
+    one_order_ = true;
   }
   commands_at_standstill_ = commands;
   stands_still_ = run_.engine.now();
@@ -113,6 +114,7 @@ SharedView ControlPlane::shared_view(RailId rail) {
   SharedView view;
   if (schedule_) view.schedule = schedule_->rail(rail);
   view.running = running_;
+  view.one_order = one_order_;
   view.tasks_ended = tasks_ended_;
   return view;
 }

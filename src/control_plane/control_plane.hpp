@@ -100,6 +100,7 @@ class ControlPlane : public fabric::CircuitListener,
   std::uint64_t tasks_ended_ = 0;
   std::vector<Time> last_event_;  // by rank, where the policy wants it
   std::optional<Time> stands_still_;
+  bool one_order_ = false;  // rails show requests in one order
   std::uint64_t commands_at_standstill_ = ~std::uint64_t{0};
   std::map<std::pair<RailId, std::uint64_t>, std::vector<RankId>> blind_;  // by rail and fault: ranks whose light is gone
 };

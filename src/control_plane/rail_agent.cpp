@@ -234,6 +234,7 @@ FabricView RailAgent::view(const SharedView& shared) const {
   view.hop_latency = cluster.nic.latency;
   view.port_rate = cluster.nic.per_port;
   view.planes = cluster.rail.planes;
+  view.one_order = shared.one_order;
   view.own = ports_.own();
   if (needs_.by_pair()) view.waiting = &around_.board.complete(id_).waiting();
   view.by_port = around_.board.complete(id_).by_port();

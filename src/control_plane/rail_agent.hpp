@@ -31,6 +31,7 @@ struct SharedView {
   std::span<const RankSchedule> schedule{};
   std::uint32_t running = 0;      ///< operations with bytes on their way
   std::uint64_t tasks_ended = 0;  ///< so far
+  bool one_order = false;         ///< FabricView::one_order
 };
 
 class ViewSource {

@@ -190,8 +190,9 @@ bool may_stop(const Json& scenario) {
 namespace {
 
 bool says_why(const std::string& message) {
-  for (const char* reason : {"circuits at once", "into the one port", "circuits into", "more circuits",
-                             "more planned circuit", "even without other circuits", "circuits that are wanted at once"}) {
+  for (const char* reason :
+       {"circuits at once", "into the one port", "circuits into", "more circuits", "more planned circuit",
+        "even without other circuits", "circuits that are wanted at once", "for their KV to go"}) {
     if (message.find(reason) != std::string::npos) return true;
   }
   return false;

@@ -1,5 +1,6 @@
 #include "photonrail/collective/choice.hpp"
 
+#include "collective/spread.hpp"
 #include "core/counted.hpp"
 #include "core/printed.hpp"
 #include "photonrail/error.hpp"
@@ -8,20 +9,10 @@
 
 namespace photonrail {
 
+using collective::Spread;
+using collective::spread_of;
+
 namespace {
-
-enum class Spread { kRail, kServer, kBoth };
-
-/// Returns true when the group is one rail, or in one server, or has several of both.
-Spread spread_of(const CollectiveCall& call) {
-  if (call.places.empty()) return Spread::kRail;
-  const auto all = [&](auto MemberPlace::*which) {
-    return std::all_of(call.places.begin(), call.places.end(),
-                       [&](const MemberPlace& place) { return place.*which == call.places.front().*which; });
-  };
-  if (all(&MemberPlace::server)) return Spread::kServer;
-  return all(&MemberPlace::rail) ? Spread::kRail : Spread::kBoth;
-}
 
 /// The costs that an algorithm meets where the group is.
 CostModel here(const CollectiveAlgorithm& algorithm, Spread spread, CostModel on) {

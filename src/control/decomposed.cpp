@@ -16,6 +16,7 @@
 #include "control/places.hpp"
 #include "control/waiting.hpp"
 #include "control/waiting_reader.hpp"
+#include "core/checked.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -239,9 +240,9 @@ class Decomposed : public WaitingReader {
     for (const WaitingPair& w : left) {
       matrix.at(index(w.pair.from), index(w.pair.to)) = Bytes{std::max<std::int64_t>(1, w.bytes.count)};
     }
-    const double lost = std::min(view.port_rate.bytes_per_second * to_seconds(view.reconfiguration.total()), 1e18);
+    const double lost = view.port_rate.bytes_per_second * to_seconds(view.reconfiguration.total());
     const std::vector<DemandRound> rounds =
-        weighs_switching_ ? greedy_rounds(matrix, Bytes{static_cast<std::int64_t>(lost)}) : birkhoff_rounds(matrix);
+        weighs_switching_ ? greedy_rounds(matrix, core::clamped_bytes(lost)) : birkhoff_rounds(matrix);
     for (const DemandRound& round : rounds) {
       Matching& matching = matchings_.emplace_back();
       for (const PairBytes& pair : round) {

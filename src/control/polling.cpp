@@ -85,14 +85,13 @@ class Polling : public Controller {
     place_.resize(view.positions);
     idle_since_.resize(view.positions, Time::never());
     for (ServerIndex p = 0; p < view.positions; ++p) turn_[p] = p;
-    places_ = view.own.empty() ? view.positions : view.own.size();
     if (view.own.empty()) place_ = turn_;
     for (std::size_t i = 0; i < view.own.size(); ++i) place_[view.own[i]] = static_cast<ServerIndex>(i);
   }
 
   // How often the senders' turns pass on before all pairs have had theirs.
   [[nodiscard]] std::size_t steps_to(const FabricView& view, const CircuitRequest& demand) const {
-    const std::size_t places = places_;
+    const std::size_t places = view.own.empty() ? view.positions : view.own.size();
     std::size_t most = 0;
     for (const ServerPair pair : demand.pairs) {
       if (view.circuits(pair) > 0) continue;
@@ -106,7 +105,6 @@ class Polling : public Controller {
   std::vector<Time> idle_since_;    // by position: when one of its circuits last became idle
   std::vector<ServerIndex> turn_;   // by position: where its last circuit went
   std::vector<ServerIndex> place_;  // by position: in the order of ranks
-  std::size_t places_ = 0;          // of the job
   FreePorts ports_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "photonrail/units.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace photonrail::core {
@@ -21,6 +22,9 @@ namespace photonrail::core {
   if (__builtin_mul_overflow(bytes.count, times, &product.count)) fail_too_many_bytes();
   return product;
 }
+
+/// Rounds down to whole bytes, at most 1e18: sums of such weights fit into 64 bits.
+[[nodiscard]] inline Bytes clamped_bytes(double bytes) { return {static_cast<std::int64_t>(std::min(bytes, 1e18))}; }
 
 /// Throws ConfigError: more than kLongest. REQUIRES: neither `a` nor `b` is.
 [[nodiscard]] inline Duration checked_sum(Duration a, Duration b) {

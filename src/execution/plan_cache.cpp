@@ -1,7 +1,9 @@
 #include "execution/plan_cache.hpp"
 
 #include "collective/merged_rounds.hpp"
+#include "collective/spread.hpp"
 #include "collective/written_plan.hpp"
+#include "core/checked.hpp"
 #include "core/counted.hpp"
 #include "core/field.hpp"
 #include "photonrail/collective/choice.hpp"
@@ -23,13 +25,7 @@ constexpr std::size_t kIdlePlans = 16;
 Bytes lost_to_reconfiguration(const CostModel& costs) {
   if (!costs.optical()) return {};
   const double seconds = to_seconds(*costs.reconfiguration);
-  return {static_cast<std::int64_t>(std::min(seconds * costs.rail.rate.bytes_per_second / costs.ports, 1e18))};
-}
-
-/// Links inside a server are not re-pointed.
-bool in_one_server(std::span<const MemberPlace> places) {
-  return !places.empty() && std::all_of(places.begin(), places.end(),
-                                        [&](const MemberPlace& place) { return place.server == places.front().server; });
+  return core::clamped_bytes(seconds * costs.rail.rate.bytes_per_second / costs.ports);
 }
 
 std::vector<std::vector<Bytes>> pair_bytes(const SendPlan& plan) {
@@ -180,7 +176,9 @@ std::unique_ptr<const SendPlan> PlanCache::expand(CollectiveCall call, LayoutId 
   call.ports = options_.costs.ports;
   call.places = layouts_[layout].places;
   call.box = layouts_[layout].box;
-  if (!in_one_server(call.places)) call.reconfiguration = lost_to_reconfiguration(options_.costs);
+  // Links inside a server are not re-pointed.
+  if (collective::spread_of(call) != collective::Spread::kServer)
+    call.reconfiguration = lost_to_reconfiguration(options_.costs);
   call.pieces = call.op == CollectiveOp::kSend ? 1 : spec().chunks;
   const CollectiveAlgorithm& algorithm = algorithms_.chooses(call.op) ? choose(call) : algorithms_.supporting(call);
   std::unique_ptr<const SendPlan> plan = algorithms_.expand(algorithm, call);

@@ -103,8 +103,11 @@ RowHash& RowHash::add(const SQLite::Column& cell) {
   if (cell.isNull()) return add_null();
   if (cell.isInteger()) return add(static_cast<std::int64_t>(cell.getInt64()));
   if (cell.isFloat()) return add(cell.getDouble());
+  // One bit makes a text a blob, which is shown as a number. The kind is asked for before the text, which changes it.
+  const char kind = cell.isBlob() ? 'b' : 's';
   const char* const text = cell.getText();  // before its size is asked for
-  return add(std::string_view(text, static_cast<std::size_t>(cell.getBytes())));
+  bytes(kind, {text, static_cast<std::size_t>(cell.getBytes())});
+  return *this;
 }
 
 // Hashes are added up, so each is mixed once more: FNV-1a alone changes its upper bits little by the last byte.

@@ -129,6 +129,7 @@ TEST_F(StoredBits, ARecordThatIsAlteredOrLostIsNamedByItsPoint) {
   for (const auto& [sql, sentence] :
        {std::pair{"UPDATE metrics SET value = value * 2 WHERE point = 3 AND name = 'makespan_s'",
                   "the record of point 3 was"},
+        {"UPDATE runs SET status = CAST(status AS BLOB) WHERE point = 3", "the record of point 3 was"},
         {"DELETE FROM runs WHERE point = 5", "the record of point 5 was"},
         {"DELETE FROM checks WHERE point = 0", "the record of point 0 was"},
         {"UPDATE parameters SET point = 4 WHERE point = 99; UPDATE windows SET point = 2 WHERE point = 1; "

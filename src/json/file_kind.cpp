@@ -25,10 +25,20 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kUses{{
     {"photonrail.trace/1", "a timeline is for ui.perfetto.dev"},
 }};
 
+// Which command reads a file without a schema, by a key that such files of another program have.
+std::string use_of(const JsonReader& top) {
+  if (top.has("scheduling-policy") || top.has("all-reduce-implementation"))
+    return "ASTRA-sim's files are for `photonrail import astra FOLDER` and `run --astra`";
+  if (top.has("architectures") || top.has("model_type"))
+    return "a model of HuggingFace is for `photonrail import hf FOLDER`";
+  return "";
+}
+
 }  // namespace
 
 void require_schema(JsonReader& top, std::string_view wanted) {
-  const JsonReader value = top.child("schema", "\"" + std::string(wanted) + "\"");
+  const std::string other = use_of(top);
+  const JsonReader value = top.child("schema", "\"" + std::string(wanted) + "\"" + (other.empty() ? "" : "; " + other));
   const std::string found = value.string();
   if (found == wanted) return;
   std::string hint = "this reader knows " + std::string(wanted);

@@ -77,6 +77,9 @@ std::string place_of(std::string_view file, std::string_view text, std::size_t a
   return std::string(file) + ":" + std::to_string(line) + ":" + std::to_string(column);
 }
 
+constexpr const char* kYaml =
+    "a file in YAML is for `photonrail import`: infragraph FILE, card FILE, or astra with its folder";
+
 // Hands the parser's events on, and keeps to the limit of levels.
 class Adapter : public nlohmann::json_sax<Parser> {
  public:
@@ -214,7 +217,8 @@ Json parse_json(std::string_view text, std::string_view file, std::uint64_t max_
     PHOTONRAIL_CHECK(accepted);
   } catch (const ConfigError& e) {
     if (!e.where().starts_with(':')) throw e.inside(file);
-    throw ConfigError(std::string(file) + e.where(), e.problem(), e.hint());
+    const bool yaml = e.hint().empty() && (file.ends_with(".yaml") || file.ends_with(".yml"));
+    throw ConfigError(std::string(file) + e.where(), e.problem(), yaml ? kYaml : e.hint());
   }
   return builder.take();
 }

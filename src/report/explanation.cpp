@@ -3,6 +3,7 @@
 #include "photonrail/report.hpp"
 #include "report/rl_report.hpp"
 #include "report/text.hpp"
+#include "report/told_once.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -20,6 +21,8 @@ std::string part_line(const std::string& label, Duration time, double whole) {
   return "  " + pad_right(fit(label, kPartColumns), kPartColumns) + pad_left(to_text(time), 12) +
          pad_left(share_text(whole > 0.0 ? to_seconds(time) / whole : 0.0), 11) + "\n";
 }
+
+std::string sentence_of(const Note& note) { return printable(note.text + (note.key.empty() ? "" : " (" + note.key + ")")); }
 
 // Breaks at blanks; lines but the first begin with two of them.
 std::string wrapped(std::string_view text, std::size_t width) {
@@ -125,12 +128,20 @@ std::string worth_text(std::span<const run::Worth> worth, const run::Measure& ba
   return text;
 }
 
-std::string notes_text(std::span<const Note> notes, const std::string& about, int width) {
+std::string notes_text(std::span<const Note> notes, int width) {
   std::string text;
-  for (const Note& note : notes) {
-    const std::string key = note.key.empty() ? "" : " (" + note.key + ")";
-    text += wrapped((about.empty() ? "" : about + ": ") + note.text + key, static_cast<std::size_t>(std::max(width, 60)));
+  for (const Note& note : notes) text += wrapped(sentence_of(note), static_cast<std::size_t>(std::max(width, 60)));
+  return text;
+}
+
+std::string notes_text(std::span<const RunResult> results, int width) {
+  std::vector<Told> told;
+  for (const RunResult& result : results) {
+    for (const Note& note : result.notes) told.push_back({results.size() > 1 ? result.name : "", sentence_of(note)});
   }
+  std::string text;
+  for (const std::string& line : told_once(told, results.size()))
+    text += wrapped(line, static_cast<std::size_t>(std::max(width, 60)));
   return text;
 }
 

@@ -19,8 +19,10 @@ namespace photonrail::report {
 [[nodiscard]] std::string path_text(const RunResult& result, int width);
 /// A line a resource. `base`: of the scenario as it is. REQUIRES: `worth` is not empty.
 [[nodiscard]] std::string worth_text(std::span<const run::Worth> worth, const run::Measure& base);
-/// A paragraph a note, with its key. `about`: before each; empty: nothing.
-[[nodiscard]] std::string notes_text(std::span<const Note> notes, const std::string& about, int width);
+/// A paragraph a note, with its key.
+[[nodiscard]] std::string notes_text(std::span<const Note> notes, int width);
+/// The same of the notes of several results; those that several share are said once.
+[[nodiscard]] std::string notes_text(std::span<const RunResult> results, int width);
 /// Prints what the measure of a run without a critical path is made of: the mean time to the first token, or a step of
 /// reinforcement learning; "" of others.
 [[nodiscard]] std::string parts_text(const RunResult& result);

@@ -58,7 +58,7 @@ void drop_name(const std::string& name, report::PageTables& tables) {
     drop(topic);
     fact["topic"] = topic;
   }
-  std::for_each(tables.explanations.begin(), tables.explanations.end(), drop);
+  for (report::Told& told : tables.explanations) told.by.clear();
   std::for_each(tables.notes.begin(), tables.notes.end(), drop);
 }
 
@@ -241,7 +241,7 @@ PageData page_data_of(const fs::path& folder, const PageChoices& choices) {
   data.points = tables.points.rows;
   data.failed = tables.failed;
   data.notes = tables.notes;
-  Json document = {{"notes", tables.notes},           {"explanations", tables.explanations},
+  Json document = {{"notes", tables.notes},           {"explanations", report::told_once(tables.explanations, runs.size())},
                    {"about", tables.about},           {"choices", checked(choices, tables.points)},
                    {"table", tables.points.packed()}, {"windows", tables.windows.packed()},
                    {"traces", std::move(traces)},     {"details", sweep ? beside.details : tables.details}};

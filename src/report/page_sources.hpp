@@ -3,6 +3,7 @@
 
 #include "json/json.hpp"
 #include "report/table_columns.hpp"
+#include "report/told_once.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -21,7 +22,7 @@ struct PageTables {
   Table windows;               ///< row, change, length_s, count; in order of row, change and length
   std::size_t failed = 0;
   std::vector<std::string> notes;
-  std::vector<std::string> explanations;     ///< notes of runs: why numbers are what they are
+  std::vector<Told> explanations;            ///< notes of runs: why numbers are what they are
   json::Json about = json::Json::array();    ///< what was simulated: [{ "topic", "text" }]
   json::Json details = json::Json::array();  ///< of single runs, see add_details()
 };

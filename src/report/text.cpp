@@ -50,10 +50,18 @@ std::string pad_right(std::string_view text, std::size_t width) {
   return std::string(text) + std::string(width > used ? width - used : 0, ' ');
 }
 
-std::string fit(std::string_view text, std::size_t width) {
-  const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+std::string printable(std::string_view text, std::string_view but) {
+  const auto control = [&](char c) {
+    const auto code = static_cast<unsigned char>(c);
+    return (code < 0x20 || code == 0x7F) && but.find(c) == std::string_view::npos;
+  };
   std::string clean(text);
   std::replace_if(clean.begin(), clean.end(), control, '?');
+  return clean;
+}
+
+std::string fit(std::string_view text, std::size_t width) {
+  const std::string clean = printable(text);
   const std::size_t used = columns(clean);
   if (used <= width) return clean;
   return "…" + clean.substr(offset_of(clean, used - (width - 1)));

@@ -15,6 +15,10 @@ inline constexpr std::size_t kTerminalColumns = 80;  ///< what every table fits
 [[nodiscard]] std::string pad_left(std::string_view text, std::size_t width);
 [[nodiscard]] std::string pad_right(std::string_view text, std::size_t width);
 
+/// `text` with a '?' in place of each control character that is not among `but`: what a file calls something must not speak
+/// to the terminal.
+[[nodiscard]] std::string printable(std::string_view text, std::string_view but = {});
+
 /// At most `width` columns: what is too long loses its front to a "…", as it is more often its end that says which one it
 /// is. Control characters become '?'. REQUIRES: width >= 3.
 [[nodiscard]] std::string fit(std::string_view text, std::size_t width);

@@ -129,6 +129,16 @@ TEST_F(Command, SeveralScenariosGetFoldersOfTheirOwn) {
   EXPECT_EQ(result("results/same_name-2/result.json")["name"], "same name");
 }
 
+// File systems end at 255 letters.
+TEST_F(Command, LongNamesMakeShortFolders) {
+  write("a.json", tiny(std::string(3000, 'x') + "a"));
+  write("b.json", tiny(std::string(3000, 'x') + "b"));
+  const Outcome done = run("run a.json b.json --out results --quiet");
+  ASSERT_EQ(done.status, 0) << done.err;
+  const std::string folder = "results/" + std::string(120, 'x');
+  EXPECT_EQ(done.out, folder + "/result.json\n" + folder + "-2/result.json\n");
+}
+
 TEST_F(Command, QuietWithoutOutSaysNothing) {
   write("a.json", tiny("first"));
   const Outcome done = run("run --quiet a.json");

@@ -62,6 +62,26 @@ TEST_F(Explain, TokensOfAPhaseAreItsRateTimesItsGpus) {
   }
 }
 
+// What is no scenario of one job says which command takes it.
+TEST_F(Explain, SaysWhichCommandTakesAnotherFile) {
+  const auto error_of = [&](const char* name) {
+    const Outcome outcome = run("explain '" + (fs::path(PHOTONRAIL_SOURCE_DIR) / "configs" / name).string() + "'");
+    EXPECT_EQ(outcome.status, 2) << name;
+    return outcome.err;
+  };
+  EXPECT_THAT(error_of("jobs/optical.json"), HasSubstr("one job only, and here are 2 (`photonrail run` takes them"));
+  EXPECT_THAT(error_of("infragraph/optical-rails.yaml"), HasSubstr("`photonrail import`: infragraph FILE"));
+  EXPECT_THAT(error_of("astra-sim/system.json"), HasSubstr("`photonrail import astra FOLDER`"));
+}
+
+// The run takes 0.1 s, as most of its sends are folded; from all of them the runs of all resources would take 33 s.
+TEST_F(Explain, ForecastsFromTheFirstRun) {
+  const std::string file = (fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/papers/training/deepseek-v3-h100.json").string();
+  const Outcome outcome = run("explain '" + file + "'");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, ::testing::Not(HasSubstr("will take about 33 s")));
+}
+
 TEST_F(Explain, ATraceBecomesAScenarioInOneCall) {
   const std::string folder = (fs::path(PHOTONRAIL_SOURCE_DIR) / "traces/llama3-8b-tp4-pp2-dp2").string();
   const Outcome outcome = run("import chakra '" + folder + "' -o job.json --gpus-per-server 4");

@@ -13,17 +13,25 @@
 #include "work_limit.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 
 namespace photonrail::command {
 
 namespace {
 
-// The scenario runs once for its path and once for each resource.
-WorkEstimate work_of_all(const Scenario& scenario, const Registries& known) {
+WorkEstimate work_of_runs(std::size_t runs, const Scenario& scenario, const Registries& known) {
   WorkEstimate sum;
-  for (std::size_t i = 0; i <= run::resources().size(); ++i) sum.add(work_of(scenario, known));
+  for (std::size_t i = 0; i < runs; ++i) sum.add(work_of(scenario, known));
   return sum;
+}
+
+// The scenario runs once for its path and once for each resource; how long the others take, the first one tells.
+void forecast_worth(std::chrono::duration<double> first) {
+  const double others = first.count() * static_cast<double>(run::resources().size());
+  if (others < kWorthTelling) return;
+  std::cerr << "photonrail: the worth of " << run::resources().size() << " resources will take about " << rough_time(others)
+            << '\n';
 }
 
 void add_rails_note(const std::vector<run::Worth>& worth, RunResult& result) {
@@ -46,9 +54,15 @@ void add_rails_note(const std::vector<run::Worth>& worth, RunResult& result) {
 void explain(const ExplainScenarioOptions& options, const Registries& known) {
   Scenario scenario = read_one_job(options.scenario, options.set, known);
   scenario.run.critical_path = scenario.workload == nullptr;
-  admit(about(options.scenario, [&] { return work_of_all(scenario, known); }), options.scenario.string(),
-        options.work_limit_s, options.json ? Announce::kQuiet : Announce::kAloud);
+  const Announce announce = options.json ? Announce::kQuiet : Announce::kAloud;
+  const auto work_of_it = [&](std::size_t runs) {
+    return about(options.scenario, [&] { return work_of_runs(runs, scenario, known); });
+  };
+  admit(work_of_it(1 + run::resources().size()), options.scenario.string(), options.work_limit_s, Announce::kQuiet);
+  admit(work_of_it(1), options.scenario.string(), options.work_limit_s, announce);
+  const auto began = std::chrono::steady_clock::now();
   RunResult result = about(options.scenario, [&] { return simulate(scenario, {}, known); });
+  if (announce == Announce::kAloud) forecast_worth(std::chrono::steady_clock::now() - began);
   const std::vector<run::Worth> worth = about(options.scenario, [&] { return run::worth_of(scenario, result, known); });
   add_rails_note(worth, result);
   if (options.json) {
@@ -69,7 +83,7 @@ void explain(const ExplainScenarioOptions& options, const Registries& known) {
   const int width = output_width();
   std::cout << report::path_text(result, width) << report::parts_text(result);
   if (!worth.empty()) std::cout << '\n' << report::worth_text(worth, run::measure_of(result));
-  if (!result.notes.empty()) std::cout << '\n' << report::notes_text(result.notes, "", width);
+  if (!result.notes.empty()) std::cout << '\n' << report::notes_text(result.notes, width);
 }
 
 }  // namespace photonrail::command

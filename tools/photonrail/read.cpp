@@ -28,7 +28,9 @@ Scenario read_one_job(const std::filesystem::path& file, const std::vector<std::
 
 Scenario one_job(Scenario scenario, const std::filesystem::path& file) {
   if (scenario.jobs.empty()) return scenario;
-  throw ConfigError(file.string() + ": /jobs", "this is about one job only", "give a scenario with a \"workload\"");
+  throw ConfigError(file.string() + ": /jobs",
+                    "this is about one job only, and here are " + std::to_string(scenario.jobs.size()),
+                    "`photonrail run` takes them together; for one give a scenario whose \"workload\" it is");
 }
 
 void check_inputs(const std::vector<std::filesystem::path>& files) {

@@ -14,6 +14,7 @@
 #include "report/explanation.hpp"
 #include "report/operators_text.hpp"
 #include "report/serving_report.hpp"
+#include "report/told_once.hpp"
 #include "studies/sweep/plugin_list.hpp"
 #include "studies/work.hpp"
 #include "work_limit.hpp"
@@ -34,10 +35,13 @@ namespace photonrail::command {
 
 namespace {
 
+constexpr std::size_t kLongestName = 120;  // letters; file systems end at 255
+
 // A name that is good as a folder's name everywhere.
 std::string folder_name(std::string name) {
   const auto odd = [](unsigned char c) { return std::isalnum(c) == 0 && c != '-' && c != '.'; };
   std::replace_if(name.begin(), name.end(), odd, '_');
+  name.resize(std::min(name.size(), kLongestName));
   if (name.empty() || name.front() == '.') name.insert(0, 1, '_');
   return name;
 }
@@ -146,6 +150,17 @@ void warn_of_faster_way(const Scenario& scenario, const Registries& known, RunRe
 }
 
 // Returns how far a result that depends on draws can be trusted, in one line; empty where nothing is drawn.
+// What each run chose where it was free to: "auto" among collectives.
+std::string choices_text(std::span<const RunResult> results, std::size_t width) {
+  std::vector<report::Told> told;
+  for (const RunResult& result : results) {
+    for (const std::string& line : result.choices) told.push_back({result.name, line});
+  }
+  std::string text;
+  for (const std::string& line : report::told_once(told, results.size())) text += hung_lines(line, width);
+  return text;
+}
+
 std::string line_of_spread(const Scenario& scenario, const RunResult& result) {
   if (!result.spread) {
     const bool asked = scenario.run.spread_seeds.has_value();
@@ -258,15 +273,15 @@ void run_scenarios(const std::vector<Scenario>& scenarios, const RunOptions& opt
     show_served(result.name, result);
     for (const auto& job : result.jobs) show_served(job.name, job);
   }
+  if (!options.quiet) std::cout << choices_text(results, width);
   for (std::size_t i = 0; i < results.size() && !options.quiet; ++i) {
-    for (const std::string& line : results[i].choices) std::cout << hung_lines(results[i].name + ": " + line, width);
     if (const std::string line = line_of_spread(scenarios[i], results[i]); !line.empty()) {
       std::cout << hung_lines(results[i].name + ": " + line, width);
     }
     if (options.explain) std::cout << operators_text(results[i]);
-    std::cout << report::notes_text(results[i].notes, results.size() > 1 ? results[i].name : "", output_width());
   }
-  if (!options.quiet && results.size() > 1) std::cout << report::notes_text(notes_of(results), "", output_width());
+  if (!options.quiet) std::cout << report::notes_text(results, output_width());
+  if (!options.quiet && results.size() > 1) std::cout << report::notes_text(notes_of(results), output_width());
   if (!options.quiet && !written.empty()) std::cout << '\n';
   for (const auto& file : written) std::cout << (options.quiet ? "" : "wrote ") << file.string() << '\n';
 }

@@ -82,6 +82,25 @@ function restricted(table, windows, where) {
 // The distinct values of a column that is packed by codes.
 const packedValues = (packed, name) => packed.columns.find((column) => column.name === name)?.data.values ?? [];
 
+const LONGEST = 100;  // letters of a name: more has no place in a figure
+
+/** A function that makes long texts short, different ones differently. */
+export function shortener() {
+  const known = new Map();
+  const taken = new Set();
+  return (text) => {
+    if (typeof text !== 'string' || text.length <= LONGEST) return text;
+    if (!known.has(text)) {
+      const short = `${text.slice(0, LONGEST - 41)}…${text.slice(-40)}`;
+      let unique = short;
+      for (let n = 2; taken.has(unique); ++n) unique = `${short} (${n})`;
+      taken.add(unique);
+      known.set(text, unique);
+    }
+    return known.get(text);
+  };
+}
+
 /** The document of a page with its tables unpacked; `where`: what all of its points have in common, by --where; with the lines of --series alone. */
 export async function decodeDocument(document) {
   const traces = await Promise.all(document.traces.map(async (trace) => {
@@ -95,5 +114,9 @@ export async function decodeDocument(document) {
   if (lines) where[series] = base === undefined || lines.includes(base) ? lines : [base, ...lines];
   const whole = { table: await decodeTable(document.table), windows: await decodeTable(document.windows) };
   const { table, windows } = Object.keys(where).length > 0 ? restricted(whole.table, whole.windows, where) : whole;
-  return { ...document, table, windows: { ...windows, ranges: rangesOf(windows) }, traces, where: heldText(conditions) };
+  const short = shortener();
+  for (const column of table.columns) if (!column.numeric) column.values = column.values.map(short);
+  for (const trace of traces) trace.name = short(trace.name);
+  const choices = { ...document.choices, baseline: short(baseline) };
+  return { ...document, choices, table, windows: { ...windows, ranges: rangesOf(windows) }, traces, where: heldText(conditions) };
 }

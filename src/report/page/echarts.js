@@ -70,7 +70,8 @@ export function toSvg(figure, { width = 900, height, font = 12 } = {}) {
   chart.setOption({ ...BASE, ...made.option });
   const svg = chart.renderToSVGString();
   chart.dispose();
-  return svg.replaceAll('dominant-baseline="central"', 'dy="0.35em"')  // the same, for converters that do not know it
+  return svg.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '?')  // XML has no such characters
+    .replaceAll('dominant-baseline="central"', 'dy="0.35em"')  // the same, for converters that do not know it
     .replace(/<svg width="[\d.]+" height="[\d.]+"/, `<svg width="${width}" height="${Math.round(tall * scale)}"`);
 }
 

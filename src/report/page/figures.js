@@ -38,6 +38,8 @@ export const facetOf = (table, selection, view) => {
  */
 export function tableFigures(table, plan) {
   if (table.rows === 0) return [];
+  // A plan that serves is judged at a rate of its own for each candidate: its table has the time of a whole run alone.
+  if (plan?.best.some(({ served }) => served)) return [];
   const costs = costMetrics(table).map((metric) => ({ id: `pareto-${metric.id}`, there: () => true, make: (shown) => paretoFigure({ ...shown, metric }) }));
   if (plan) return costs;  // the others compare all points of a sweep, of which a plan has run the best alone
   const numeric = (selection) => table.get(selection.x)?.numeric === true;

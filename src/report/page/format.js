@@ -57,6 +57,15 @@ export function longUnit(name, values) {
   return most >= 2 * DAY ? { text: 'd', seconds: DAY } : most >= 2 * HOUR ? { text: 'h', seconds: HOUR } : undefined;
 }
 
+// Of decades so many that their ends would have four zeros in the greatest unit: the prefix in which both ends are short.
+function shortest(usable, values) {
+  const positive = values.filter((value) => value > 0 && Number.isFinite(value));
+  const [low, high] = [Math.min(...positive), Math.max(...positive)];
+  if (!(high / low >= 1e5)) return undefined;
+  const zeros = ([size]) => Math.max(Math.log10(high / size), -Math.log10(low / size));
+  return usable.reduce((best, one) => (zeros(one) < zeros(best) - 1e-9 ? one : best));
+}
+
 /** The prefix and the unit in which values of a name are short: { text: "ms", of(value): text }; undefined without a unit. */
 export function axisUnit(name, values, log = false) {
   const unit = unitOf(name);
@@ -66,7 +75,8 @@ export function axisUnit(name, values, log = false) {
   if (!unit || isShare(name) || unit.symbol === '$' || unit.symbol === 'dB' || !(most > 0) || most === Infinity) return undefined;
   const small = unit.symbol === 's' || unit.symbol === 'J' || unit.symbol === 'W';
   const usable = PREFIXES.filter(([size]) => (unit.symbol !== 's' || size <= 1) && (small || size >= 1));
-  const [size, prefix] = usable.find(([s]) => most >= s) ?? usable.at(-1);
+  const wide = log ? shortest(usable, values.map((value) => Math.abs(value) * unit.scale)) : undefined;
+  const [size, prefix] = wide ?? usable.find(([s]) => most >= s) ?? usable.at(-1);
   return { text: `${prefix}${unit.symbol}`, of: (value, digitsOfAxis = 3) => digits((value * unit.scale) / size, digitsOfAxis) };
 }
 

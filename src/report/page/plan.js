@@ -14,11 +14,19 @@ const WORDS = {
   usd_per_million_tokens: 'cost of 10^6 tokens', gpu_seconds_per_token: 'GPU time of a token', gpu_seconds_per_request: 'GPU time of a request',
 };
 const MOST_ROWS = 10;
+const MOST_TIES = 3;  // that the answer names
 const SHADES = ['#eef6ee', '#c6dbef', '#6baed6', '#2171b5', '#08306b'];
 
 export const objectiveText = (objective, value) => (value === null || value === undefined ? 'cannot run' : `${formatValue(value, NAMES[objective])}${objective === 'days' ? ' days' : ''}`);
 const labelOf = ({ candidate }) => candidate.join('; ');
 const moreText = (value, best) => (value === best ? 'best' : `+${formatShare(value / best - 1, 3)}`);
+
+// What takes the place of which choice in candidates that are as good as the first.
+function tiesText([best, ...others]) {
+  const ties = others.filter(({ objectives }) => objectives[0] === best.objectives[0]);
+  const names = ties.slice(0, MOST_TIES).map(({ candidate }) => `“${candidate.filter((part, i) => part !== best.candidate[i]).join('; ')}”`);
+  return names.join(', ') + (ties.length > MOST_TIES ? ` and ${ties.length - MOST_TIES} more` : '');
+}
 
 /** { title, certainty } in sentences. */
 export function planAnswer(plan) {
@@ -29,7 +37,7 @@ export function planAnswer(plan) {
   if (best === undefined) return { title: plan.nearest ? `Nothing can run; the nearest is ${plan.nearest}.` : 'No candidate was run.', certainty };
   if (plan.objectives.length > 1) return { title: `${counted(plan.best.length, 'candidate')}, of which none is better than another in ${plan.objectives.map((name) => WORDS[name]).join(' and ')}.`, certainty };
   const value = best.objectives[0];
-  const behind = next === undefined ? '' : next.objectives[0] === value ? `; ${labelOf(next)} is as good` : `; the next, ${labelOf(next)}, has ${formatShare(next.objectives[0] / value - 1, 3)} more`;
+  const behind = next === undefined ? '' : next.objectives[0] === value ? `; as good: ${tiesText(plan.best)}` : `; the next, ${labelOf(next)}, has ${formatShare(next.objectives[0] / value - 1, 3)} more`;
   return { title: `${labelOf(best)} is best: ${WORDS[objective]} ${objectiveText(objective, value)}${behind}.`, certainty };
 }
 
@@ -126,14 +134,14 @@ function bestTable(plan) {
   return tableOf(columns.map(([name]) => name), runs.map((run) => columns.map(([, of]) => of(run))), (i) => runs[i].objectives[0] === runs[0].objectives[0]);
 }
 
-/** What each value of each choice is worth: "tp: 2 best, 8 +8.4 %". */
+/** What each value of each choice is worth: "tp: 2 best; 8 +8.4 %". */
 export function worthLines(plan) {
   if (plan.best.length === 0) return [];
   const best = plan.best[0].objectives[0];
   const choices = [...new Set(plan.worth.map(({ choice }) => choice))];
   return choices.map((choice) => [choice, plan.worth.filter((of) => of.choice === choice).sort((a, b) => a.objective - b.objective)])
     .filter(([, values]) => values.length > 1)
-    .map(([choice, values]) => `${choice}: ${values.map(({ value, objective, simulated }) => (simulated ? `${value} ${moreText(objective, best)}` : objective > best ? `${value} at least +${formatShare(objective / best - 1, 2)}` : `${value} not decided`)).join(', ')}`);
+    .map(([choice, values]) => `${choice}: ${values.map(({ value, objective, simulated }) => (simulated ? `${value} ${moreText(objective, best)}` : objective > best ? `${value} at least +${formatShare(objective / best - 1, 2)}` : `${value} not decided`)).join('; ')}`);
 }
 
 /** What the answer rests on, in sentences. */

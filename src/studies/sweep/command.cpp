@@ -322,7 +322,7 @@ void sweep(const SweepCommandOptions& options, const Registries& known) {
     progress.tell_warnings();
   }
   const int signal = summary.missing() > 0 ? signals.received() : 0;
-  if (!options.quiet && !run.shard) std::cout << report::notes_text(sweep_notes(run.directory), "", output_width());
+  if (!options.quiet && !run.shard) std::cout << report::notes_text(sweep_notes(run.directory), output_width());
   conclude(summary, run.directory, run.shard.has_value(), signal, options.quiet);
 }
 

@@ -4,7 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 const page = new URL('../../../src/report/page/', import.meta.url);
-const { counted, formatValue, labelOf, toCsv } = await import(new URL('format.js', page));
+const { shortener } = await import(new URL('decode.js', page));
+const { axisUnit, counted, formatValue, labelOf, toCsv } = await import(new URL('format.js', page));
 const { cumulative, deviation, distinct, mean, paretoFront, spansDecades } = await import(new URL('statistics.js', page));
 const { compare, defaultSelection, fixOthers, pointsOf, stepTimeOf } = await import(new URL('selection.js', page));
 const { filterRows, predicateOf, sortRows } = await import(new URL('table_filter.js', page));
@@ -22,6 +23,23 @@ function tableOf(columns) {
   });
   return { rows: list[0].values.length, columns: list, get: (name) => list.find((column) => column.name === name) };
 }
+
+test('both ends of a logarithmic axis are short', () => {
+  const ends = (...values) => { const unit = axisUnit('reconfiguration_s', values, true); return [unit.text, ...values.map((value) => unit.of(value))]; };
+  assert.deepEqual(ends(1e-6, 1), ['ms', '0.001', '1000']);
+  assert.deepEqual(ends(1e-3, 1), ['s', '0.001', '1']);
+  assert.equal(axisUnit('reconfiguration_s', [1e-6, 1], false).text, 's');
+});
+
+test('long texts become short ones, different ones differently', () => {
+  const short = shortener();
+  const long = (middle) => `${'a'.repeat(90)}${middle}${'b'.repeat(90)}`;
+  assert.equal(short('two words'), 'two words');
+  assert.equal(short(7), 7);
+  assert.equal(short(long('x')).length, 100);
+  assert.equal(short(long('x')), short(long('x')));
+  assert.notEqual(short(long('x')), short(long('y')));
+});
 
 test('values have four digits and the prefix of their unit', () => {
   assert.equal(formatValue(0.015, 'makespan_s'), '15 ms');

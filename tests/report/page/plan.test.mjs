@@ -23,8 +23,14 @@ test('a plan opens with its answer and how sure it is', () => {
   assert.equal(planAnswer({ ...plan, best: [], nearest: 'tp 8: a GPU would hold 90 GB' }).title, 'Nothing can run; the nearest is tp 8: a GPU would hold 90 GB.');
 });
 
+test('an answer names all that are as good, by what differs', () => {
+  const rails = ['1 ms, on demand', '15 ms, on demand', '15 ms, provisioned', '25 ms'].map((name) => run(['tp 2', name], 2));
+  assert.equal(planAnswer({ ...plan, best: [plan.best[0], ...rails, plan.best[1]] }).title,
+    'tp 2; electrical is best: step time 2 s; as good: “1 ms, on demand”, “15 ms, on demand”, “15 ms, provisioned” and 1 more.');
+});
+
 test('choices are told by what they cost', () => {
-  assert.deepEqual(worthLines(plan), ['tp: 2 best, 4 +25 %, 8 at least +50 %']);
+  assert.deepEqual(worthLines(plan), ['tp: 2 best; 4 +25 %; 8 at least +50 %']);
 });
 
 test('sentences of what the answer rests on', () => {

@@ -145,6 +145,16 @@ std::string notes_text(std::span<const RunResult> results, int width) {
   return text;
 }
 
+std::vector<std::string> choices_told(std::span<const RunResult> results) {
+  std::vector<Told> told;
+  for (const RunResult& result : results) {
+    for (const std::string& line : result.choices) told.push_back({result.name, line});
+  }
+  return told_once(told, results.size());
+}
+
+std::string error_text(std::string_view error) { return printable(error, "\n"); }
+
 json::Json worth_json(std::span<const run::Worth> worth) {
   json::Json list = json::Json::array();
   for (const run::Worth& of : worth) {

@@ -23,6 +23,10 @@ namespace photonrail::report {
 [[nodiscard]] std::string notes_text(std::span<const Note> notes, int width);
 /// The same of the notes of several results; those that several share are said once.
 [[nodiscard]] std::string notes_text(std::span<const RunResult> results, int width);
+/// What runs chose where they were free to, as "auto" among collectives: a line a choice, with the names of the runs.
+[[nodiscard]] std::vector<std::string> choices_told(std::span<const RunResult> results);
+/// `error` with a '?' in place of each control character but the ends of its lines.
+[[nodiscard]] std::string error_text(std::string_view error);
 /// Prints what the measure of a run without a critical path is made of: the mean time to the first token, or a step of
 /// reinforcement learning; "" of others.
 [[nodiscard]] std::string parts_text(const RunResult& result);

@@ -11,7 +11,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/version.hpp"
 #include "plugin.hpp"
-#include "report/text.hpp"
+#include "report/explanation.hpp"
 #include "rows.hpp"
 #include "serve.hpp"
 #include "stop.hpp"
@@ -485,7 +485,7 @@ int photonrail::command_main(int argc, const char* const* argv, const Registries
     command::parse_and_act(argc, argv, known, command::Act::kRun);
     return 0;
   } catch (const std::exception& error) {
-    std::cerr << "photonrail: error: " << report::printable(file_words(error), "\n") << '\n';
+    std::cerr << "photonrail: error: " << report::error_text(file_words(error)) << '\n';
     return command::exit_status(error);
   } catch (...) {  // from code of the caller or of a plug-in
     std::cerr << "photonrail: error: something that is no std::exception was thrown\n";

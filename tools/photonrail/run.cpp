@@ -14,7 +14,6 @@
 #include "report/explanation.hpp"
 #include "report/operators_text.hpp"
 #include "report/serving_report.hpp"
-#include "report/told_once.hpp"
 #include "studies/sweep/plugin_list.hpp"
 #include "studies/work.hpp"
 #include "work_limit.hpp"
@@ -150,17 +149,6 @@ void warn_of_faster_way(const Scenario& scenario, const Registries& known, RunRe
 }
 
 // Returns how far a result that depends on draws can be trusted, in one line; empty where nothing is drawn.
-// What each run chose where it was free to: "auto" among collectives.
-std::string choices_text(std::span<const RunResult> results, std::size_t width) {
-  std::vector<report::Told> told;
-  for (const RunResult& result : results) {
-    for (const std::string& line : result.choices) told.push_back({result.name, line});
-  }
-  std::string text;
-  for (const std::string& line : report::told_once(told, results.size())) text += hung_lines(line, width);
-  return text;
-}
-
 std::string line_of_spread(const Scenario& scenario, const RunResult& result) {
   if (!result.spread) {
     const bool asked = scenario.run.spread_seeds.has_value();
@@ -273,7 +261,9 @@ void run_scenarios(const std::vector<Scenario>& scenarios, const RunOptions& opt
     show_served(result.name, result);
     for (const auto& job : result.jobs) show_served(job.name, job);
   }
-  if (!options.quiet) std::cout << choices_text(results, width);
+  if (!options.quiet) {
+    for (const std::string& line : report::choices_told(results)) std::cout << hung_lines(line, width);
+  }
   for (std::size_t i = 0; i < results.size() && !options.quiet; ++i) {
     if (const std::string line = line_of_spread(scenarios[i], results[i]); !line.empty()) {
       std::cout << hung_lines(results[i].name + ": " + line, width);

@@ -37,7 +37,9 @@ ControlPlane::ControlPlane(const ControlContext& run, folding::OrderAmbiguity* a
   if (run.fabric.optical()) agents_.resize(run.fabric.rails());
   for (std::uint32_t r = 0; r < agents_.size(); ++r) {
     if (!run.fabric.has_rail(RailId{r})) continue;
-    const RailAgent::Surroundings around{board_, channel_, *this, *this, switching_};
+    // Where whole rails are folded, a rail's requests and GPUs are those of the job.
+    folding::OrderAmbiguity* const of_ranks = run.factory.rank_symmetric ? ambiguity : nullptr;
+    const RailAgent::Surroundings around{board_, channel_, *this, *this, switching_, of_ranks};
     agents_[r] = std::make_unique<RailAgent>(run, needs_, around, RailId{r});
   }
   if (needs_.by_pair()) {

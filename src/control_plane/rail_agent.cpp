@@ -253,6 +253,9 @@ void RailAgent::consult(const SharedView& shared) {
   const FabricView shown = view(shared);
   Decision decision = controller_->decide(shown);
   if (by_port != nullptr) settle(*by_port, decision, ports_);
+  if (around_.ambiguity != nullptr && frees_for_equal(decision, shown, around_.board, run_.operations))
+    around_.ambiguity->report(
+        "an operation gives up circuits to GPUs where another takes some, and the programs do not order them");
   if (decision.timetable) require_slots(*decision.timetable, shown.reconfiguration);
   wakes_.ask_again = decision.ask_again;
   sequencer_.take(std::move(decision), issued_);

@@ -54,7 +54,8 @@ class RailAgent {
     RequestChannel& channel;
     RetryListener& retry;
     ViewSource& views;
-    const ReconfigurationTerms& switching;  ///< of every rail, but for ReconfigurationTerms::jobs
+    const ReconfigurationTerms& switching;         ///< of every rail, but for ReconfigurationTerms::jobs
+    folding::OrderAmbiguity* ambiguity = nullptr;  ///< of a run of folded ranks, else null
   };
 
   RailAgent(const ControlContext& run, const PolicyNeeds& needs, const Surroundings& around, RailId id);

@@ -27,6 +27,13 @@ namespace photonrail::control_plane {
 [[nodiscard]] bool is_tied(const Request& request, std::span<const std::uint32_t> slots, const RequestBoard& board,
                            const execution::OperationTable& operations, bool one_order);
 
+/// Returns true when a circuit of the decision takes away one whose other end is at a GPU that has a new circuit there too,
+/// but not at each of its ports, and both are for one request, or for two that the programs do not order. Which of the
+/// GPU's ports is taken then depends on who has its turn first. Never where a GPU has one port on the rail: nothing is
+/// chosen.
+[[nodiscard]] bool frees_for_equal(const Decision& decision, const FabricView& view, const RequestBoard& board,
+                                   const execution::OperationTable& operations);
+
 /// The complete requests of a rail in their order, then the partial ones as they came. O(n log n) where the board keeps
 /// none.
 [[nodiscard]] std::vector<const CircuitRequest*> in_order(const RequestBoard& board, RailId rail);

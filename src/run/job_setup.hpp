@@ -47,6 +47,7 @@ struct StepRecord {
 struct Recordings {
   execution::Schedule* order = nullptr;  ///< of rail operations
   StepRecord* steps = nullptr;
+  bool* stood_still = nullptr;  ///< becomes true when controllers had another look because no event was left
 };
 
 /// All that is referred to must outlive the run.

@@ -77,6 +77,7 @@ JobSetup Runner::setup(const ClusterSpec& cluster) const {
   if (rehearsal_) job.run.critical_path = false;
   job.observers = job_.observers;
   job.recorded.steps = job_.steps;
+  if (!rehearsal_) job.recorded.stood_still = job_.stood_still;
   job.stragglers = stragglers_;
   if (rehearsal_) job.give_up = rehearsal_->give_up;
   return job;

@@ -24,6 +24,7 @@ struct JobRun {
   std::span<Observer* const> observers{};
   WorkloadAgent* agent = nullptr;  ///< in place of one of the scenario's workload; null: none is given
   StepRecord* steps = nullptr;     ///< Recordings::steps
+  bool* stood_still = nullptr;     ///< Recordings::stood_still; rehearsals do not count
 };
 
 /// Holds what does not depend on the controller, and is therefore made once for all rehearsals and the run.

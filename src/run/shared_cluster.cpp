@@ -387,11 +387,13 @@ bool are_apart(std::span<const Scenario> alone, std::span<Observer* const> obser
   return true;
 }
 
-// For jobs that are apart; and for bounds, since one that holds for a job that is alone holds for it among others.
-void run_each_alone(std::span<const Scenario> alone, std::span<Observer* const> observers, const Registries& registries,
+// For jobs that are apart; and for bounds, since one that holds for a job that is alone holds for it among others. False:
+// no event of a job was left and its controllers had another look, which among others they have when no job has one left.
+bool run_each_alone(std::span<const Scenario> alone, std::span<Observer* const> observers, const Registries& registries,
                     RunResult& result) {
   ProgressObserver progress(observers);
   Observer* const told = &progress;
+  bool stood_still = false;
   for (const Scenario& job : alone) {
     RunResult& of = result.jobs.emplace_back();
     of.name = job.name;
@@ -400,7 +402,7 @@ void run_each_alone(std::span<const Scenario> alone, std::span<Observer* const> 
     describe(job, registries, of);
     RunSpec run = job.run;
     run.critical_path = false;  // jobs that share a cluster have no path of their own
-    run_job({job, registries, run, {&told, 1}}, of);
+    run_job({job, registries, run, {&told, 1}, nullptr, nullptr, &stood_still}, of);
     of.start = job.start;
     of.alone = of.makespan;
     result.makespan = std::max(result.makespan, (of.start + of.makespan).since_start());
@@ -408,16 +410,17 @@ void run_each_alone(std::span<const Scenario> alone, std::span<Observer* const> 
     result.engine.sends += of.engine.sends;
   }
   sum_up(result);
+  return !stood_still;
 }
 
-// False: the jobs meet, or one of them cannot finish. What the error says is then said of all jobs together.
+// False: the jobs meet, or one of them stands still. What the error says is then said of all jobs together.
 bool run_apart(const Scenario& scenario, std::span<const Scenario> alone, std::span<Observer* const> observers,
                const Registries& registries, RunResult& result) {
   if (!are_apart(alone, observers, registries)) return false;
   for (Observer* observer : observers) observer->begin(scenario);
   RunResult apart = result;
   try {
-    run_each_alone(alone, observers, registries, apart);
+    if (!run_each_alone(alone, observers, registries, apart)) return false;
   } catch (const DeadlockError&) {
     return false;
   } catch (const ControllerError&) {
@@ -437,7 +440,10 @@ void run_jobs(const Scenario& scenario, std::span<Observer* const> observers, co
   const std::vector<Scenario> alone = each_alone(scenario);
   const bool bounds = are_bounds(scenario, registries);
   check_each_decided(alone, registries);
-  if (bounds) return run_each_alone(alone, {}, registries, result);
+  if (bounds) {
+    (void)run_each_alone(alone, {}, registries, result);
+    return;
+  }
   if (run_apart(scenario, alone, observers, registries, result)) return;
   Jobs jobs(scenario, alone, observers, registries);
   jobs.prepare();

@@ -179,6 +179,12 @@ void Simulation::run() {
   if (!ambiguity_.found() && !finished()) throw DeadlockError(stuck());
 }
 
+bool Simulation::stand_still() {
+  if (!control_.stand_still()) return false;
+  if (setup_.recorded.stood_still != nullptr) *setup_.recorded.stood_still = true;
+  return true;
+}
+
 void Simulation::report(RunResult& result) {
   const std::vector<Time>& ends = executor_.ends();
   const folding::Folding* folding = setup_.folding;

@@ -53,7 +53,7 @@ class Simulation {
   /// The job begins when its time has come; the engine is the caller's to run.
   void begin_at(Time start);
   /// No event is left. True: the job's controllers have another look.
-  [[nodiscard]] bool stand_still() { return control_.stand_still(); }
+  [[nodiscard]] bool stand_still();
   [[nodiscard]] bool finished() const { return executor_.finished(); }
   [[nodiscard]] std::vector<std::string> stuck() const { return executor_.stuck(); }
   [[nodiscard]] std::uint64_t tasks_done() const { return executor_.tasks_done(); }

@@ -208,5 +208,47 @@ TEST(FoldingUnlike, UnevenDemandsCount) {
   }
 }
 
+// Two jobs on servers of their own meet nowhere; but one stands still with operations that hold a rail each, and has its
+// controllers look again when no event is left, those of the other job too. Drawn as 101141.
+TEST(FoldingUnlike, AJobThatStandsStillWaitsForTheOthers) {
+  const RunResult result = expect_file_same_folded(Json::parse(R"({"schema":"photonrail.scenario/1","name":"drawn",
+    "cluster":{"gpu":{"memory_gb_per_s":3000,"peak_tflops":900},"gpus_per_server":4,"servers":12,
+      "nic":{"latency_ns":0.0,"port_gb_per_s":33.3},"scale_up":{"latency_ns":0.0},
+      "rail":{"kind":"optical","switch":{"reconfiguration_ms":10.0}}},
+    "controller":{"command_us":1,"name":"lru","request_us":5},
+    "jobs":[{"placement":{"order":["tp","pp","dp","cp"]},"servers":[0,2,4,6,8,10],
+        "workload":{"training":{"global_batch":12,"gradients":{"clip":true},"schedule":"zb_h1","sequence":64,
+          "model":{"ffn":128,"heads":8,"hidden":64,"kv_heads":4,"layers":8,"vocabulary":256,
+            "moe":{"experts":6,"ffn":32,"top_k":2}},
+          "parallelism":{"cp":2,"dp":3,"ep":3,"pp":4,"tp":1}}}},
+      {"controller":{"command_us":1,"name":"polling"},"placement":{"order":["cp","pp","tp","dp"]},
+        "servers":[1,3,5,7,9,11],
+        "workload":{"training":{"global_batch":24,"schedule":"1f1b","sequence":64,
+          "model":{"ffn":128,"heads":8,"hidden":64,"kv_heads":4,"layers":8,"vocabulary":256,
+            "moe":{"experts":6,"ffn":32,"top_k":1}},
+          "parallelism":{"cp":2,"dp":3,"ep":3,"pp":4,"tp":1}}}}],
+    "run":{"fidelity":"stream","iterations":1,"spread_seeds":0}})"));
+  ASSERT_EQ(result.jobs.size(), 2u);
+  EXPECT_EQ(result.jobs[1].folding.off, "several jobs share the cluster");
+  EXPECT_GT(result.jobs[1].makespan, result.jobs[1].alone) << "the other job has ended before: the case says nothing";
+}
+
+// Two ports a NIC, and circuits of a class to itself: messages of one instant that share no port give up circuits to GPUs
+// where others take some, and which of their ports are taken depends on whose turn is first. Drawn as 100261.
+TEST(FoldingUnlike, CircuitsThatAreGivenUpFreePortsForOthers) {
+  const RunResult result = expect_file_same_folded(Json::parse(R"({"schema":"photonrail.scenario/1","name":"drawn",
+    "cluster":{"gpu":{"memory_gb_per_s":3000,"peak_tflops":900},"gpus_per_server":2,"servers":8,
+      "nic":{"latency_ns":936.25,"port_gb_per_s":33.3,"ports":2},"scale_up":{"latency_ns":0.0},
+      "rail":{"kind":"optical","switch":{"reconfiguration_ms":0.02}}},
+    "collectives":{"all_gather":"hierarchical","all_reduce":"ring","all_to_all":"direct","reduce_scatter":"ring"},
+    "controller":{"command_us":1,"name":"opus"},
+    "workload":{"training":{"global_batch":16,"gradients":{"clip":true},"schedule":"zb_h1","sequence":64,
+      "model":{"ffn":128,"heads":8,"hidden":64,"kv_heads":4,"layers":8,"vocabulary":256,
+        "moe":{"experts":4,"ffn":32,"top_k":1}},
+      "parallelism":{"cp":2,"dp":2,"ep":2,"pp":4,"tp":1}}},
+    "run":{"fidelity":"exact","iterations":2,"spread_seeds":0}})"));
+  EXPECT_EQ(result.folding.classes, result.folding.ranks);
+}
+
 }  // namespace
 }  // namespace photonrail::test

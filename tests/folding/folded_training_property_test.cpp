@@ -130,7 +130,7 @@ TEST(FoldingProperty, TrainingJobsWithAllThatFolds) {
                         {"experts", 25},
                         {"jobs", 30},
                         {"jobs of unlike controllers", 15},
-                        {"late ranks", 20},
+                        {"late ranks", 12},
                         {"many steps", 35},
                         {"opus", 40},
                         {"other collectives", 25},

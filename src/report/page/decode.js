@@ -115,7 +115,8 @@ export async function decodeDocument(document) {
   const whole = { table: await decodeTable(document.table), windows: await decodeTable(document.windows) };
   const { table, windows } = Object.keys(where).length > 0 ? restricted(whole.table, whole.windows, where) : whole;
   const short = shortener();
-  for (const column of table.columns) if (!column.numeric) column.values = column.values.map(short);
+  // Names alone: what went wrong, and other sentences, are read whole in the table.
+  for (const column of table.columns) if (!column.numeric && (column.role === 'parameter' || column.name === 'name')) column.values = column.values.map(short);
   for (const trace of traces) trace.name = short(trace.name);
   const choices = { ...document.choices, baseline: short(baseline) };
   return { ...document, choices, table, windows: { ...windows, ranges: rangesOf(windows) }, traces, where: heldText(conditions) };

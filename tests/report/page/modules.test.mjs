@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 const page = new URL('../../../src/report/page/', import.meta.url);
-const { shortener } = await import(new URL('decode.js', page));
+const { decodeDocument, shortener } = await import(new URL('decode.js', page));
 const { axisUnit, counted, formatValue, labelOf, toCsv } = await import(new URL('format.js', page));
 const { cumulative, deviation, distinct, mean, paretoFront, spansDecades } = await import(new URL('statistics.js', page));
 const { compare, defaultSelection, fixOthers, pointsOf, stepTimeOf } = await import(new URL('selection.js', page));
@@ -39,6 +39,15 @@ test('long texts become short ones, different ones differently', () => {
   assert.equal(short(long('x')).length, 100);
   assert.equal(short(long('x')), short(long('x')));
   assert.notEqual(short(long('x')), short(long('y')));
+});
+
+test('names are short, sentences are whole', async () => {
+  const long = 'a'.repeat(300);
+  const column = (name, role) => ({ name, role, data: { encoding: 'constant', value: long } });
+  const document = { table: { rows: 1, columns: [column('name', 'info'), column('design', 'parameter'), column('error', 'info')] },
+    windows: { rows: 0, columns: [] }, traces: [], choices: {} };
+  const { table } = await decodeDocument(document);
+  assert.deepEqual(['name', 'design', 'error'].map((name) => table.get(name).values[0].length), [100, 100, 300]);
 });
 
 test('values have four digits and the prefix of their unit', () => {

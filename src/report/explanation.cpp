@@ -22,7 +22,7 @@ std::string part_line(const std::string& label, Duration time, double whole) {
          pad_left(share_text(whole > 0.0 ? to_seconds(time) / whole : 0.0), 11) + "\n";
 }
 
-std::string sentence_of(const Note& note) { return printable(note.text + (note.key.empty() ? "" : " (" + note.key + ")")); }
+std::string paragraph_of(const Note& note) { return printable(sentence_of(note.text, note.key)); }
 
 // Breaks at blanks; lines but the first begin with two of them.
 std::string wrapped(std::string_view text, std::size_t width) {
@@ -130,14 +130,14 @@ std::string worth_text(std::span<const run::Worth> worth, const run::Measure& ba
 
 std::string notes_text(std::span<const Note> notes, int width) {
   std::string text;
-  for (const Note& note : notes) text += wrapped(sentence_of(note), static_cast<std::size_t>(std::max(width, 60)));
+  for (const Note& note : notes) text += wrapped(paragraph_of(note), static_cast<std::size_t>(std::max(width, 60)));
   return text;
 }
 
 std::string notes_text(std::span<const RunResult> results, int width) {
   std::vector<Told> told;
   for (const RunResult& result : results) {
-    for (const Note& note : result.notes) told.push_back({results.size() > 1 ? result.name : "", sentence_of(note)});
+    for (const Note& note : result.notes) told.push_back({results.size() > 1 ? result.name : "", paragraph_of(note)});
   }
   std::string text;
   for (const std::string& line : told_once(told, results.size()))

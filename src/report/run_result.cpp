@@ -126,8 +126,8 @@ void add_explanations(const Json& notes, const std::string& about, PageTables& t
     const Json* const text = note.find("text");
     const Json* const key = note.find("key");
     if (text == nullptr || !text->is_string()) continue;
-    const bool has_key = key != nullptr && key->is_string() && !key->string().empty();
-    tables.explanations.push_back({about, text->string() + (has_key ? " (" + key->string() + ")" : "")});
+    const bool has_key = key != nullptr && key->is_string();
+    tables.explanations.push_back({about, sentence_of(text->string(), has_key ? key->string() : std::string{})});
   }
 }
 

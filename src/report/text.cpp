@@ -1,5 +1,6 @@
 #include "report/text.hpp"
 
+#include "core/control_character.hpp"
 #include "core/printed.hpp"
 #include "photonrail/report.hpp"
 
@@ -51,10 +52,7 @@ std::string pad_right(std::string_view text, std::size_t width) {
 }
 
 std::string printable(std::string_view text, std::string_view but) {
-  const auto control = [&](char c) {
-    const auto code = static_cast<unsigned char>(c);
-    return (code < 0x20 || code == 0x7F) && but.find(c) == std::string_view::npos;
-  };
+  const auto control = [&](char c) { return core::is_control(c) && but.find(c) == std::string_view::npos; };
   std::string clean(text);
   std::replace_if(clean.begin(), clean.end(), control, '?');
   return clean;

@@ -22,6 +22,10 @@ std::string names_of(std::span<const std::string> names, std::size_t results) {
 
 }  // namespace
 
+std::string sentence_of(std::string_view text, std::string_view key) {
+  return std::string(text) + (key.empty() ? "" : " (" + std::string(key) + ")");
+}
+
 std::vector<std::string> told_once(std::span<const Told> told, std::size_t results) {
   struct Sentence {
     std::string text;

@@ -20,12 +20,6 @@ namespace photonrail::command {
 
 namespace {
 
-WorkEstimate work_of_runs(std::size_t runs, const Scenario& scenario, const Registries& known) {
-  WorkEstimate sum;
-  for (std::size_t i = 0; i < runs; ++i) sum.add(work_of(scenario, known));
-  return sum;
-}
-
 // The scenario runs once for its path and once for each resource; how long the others take, the first one tells.
 void forecast_worth(std::chrono::duration<double> first) {
   const double others = first.count() * static_cast<double>(run::resources().size());
@@ -55,11 +49,11 @@ void explain(const ExplainScenarioOptions& options, const Registries& known) {
   Scenario scenario = read_one_job(options.scenario, options.set, known);
   scenario.run.critical_path = scenario.workload == nullptr;
   const Announce announce = options.json ? Announce::kQuiet : Announce::kAloud;
-  const auto work_of_it = [&](std::size_t runs) {
-    return about(options.scenario, [&] { return work_of_runs(runs, scenario, known); });
-  };
-  admit(work_of_it(1 + run::resources().size()), options.scenario.string(), options.work_limit_s, Announce::kQuiet);
-  admit(work_of_it(1), options.scenario.string(), options.work_limit_s, announce);
+  const WorkEstimate first = about(options.scenario, [&] { return work_of(scenario, known); });
+  WorkEstimate all;
+  all.add(first, static_cast<double>(1 + run::resources().size()));
+  admit(all, options.scenario.string(), options.work_limit_s, Announce::kQuiet);
+  admit(first, options.scenario.string(), options.work_limit_s, announce);
   const auto began = std::chrono::steady_clock::now();
   RunResult result = about(options.scenario, [&] { return simulate(scenario, {}, known); });
   if (announce == Announce::kAloud) forecast_worth(std::chrono::steady_clock::now() - began);

@@ -1,5 +1,6 @@
 #include "formats/chakra/trace.hpp"
 
+#include "core/control_character.hpp"
 #include "core/counted.hpp"
 #include "formats/chakra/attribute.hpp"
 #include "photonrail/error.hpp"
@@ -60,8 +61,7 @@ Range append_name(std::string& to, std::string_view name) {
   const Range range{static_cast<std::uint32_t>(to.size()), static_cast<std::uint32_t>(name.size())};
   to += name;
   const auto begin = to.begin() + range.first;
-  std::replace_if(
-      begin, to.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
+  std::replace_if(begin, to.end(), core::is_control, ' ');
   if (!is_utf8(name)) {
     std::replace_if(
         begin, to.end(), [](unsigned char c) { return c >= 0x80; }, '?');

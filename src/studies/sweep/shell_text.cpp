@@ -1,5 +1,7 @@
 #include "studies/sweep/shell_text.hpp"
 
+#include "core/control_character.hpp"
+
 #include <algorithm>
 
 namespace photonrail::sweep {
@@ -9,7 +11,6 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_letter(char c) { return is_lower(c) || (c >= 'A' && c <= 'Z'); }
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 bool is_digits(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_digit); }
 
@@ -66,7 +67,7 @@ std::string time_limit_problem(std::string_view text) {
 
 std::string sbatch_option_problem(std::string_view text) {
   if (!text.starts_with("--") || text.size() < 3 || !is_letter(text[2])) return "is not an option";
-  return std::any_of(text.begin(), text.end(), is_control) ? "has a line break or another control character" : "";
+  return std::any_of(text.begin(), text.end(), core::is_control) ? "has a line break or another control character" : "";
 }
 
 bool is_slurm_job(std::string_view text) { return is_digits(text); }

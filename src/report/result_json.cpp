@@ -192,6 +192,7 @@ struct PricedCluster {
   CostSummary cost;
   std::uint32_t gpus = 0;
   std::uint32_t servers = 0;
+  std::optional<double> million_kwh{};
 
   [[nodiscard]] report::OrNull<double> energy_j() const {
     const auto& gpu_energy = cost.gpu_energy_per_step_j;
@@ -201,7 +202,7 @@ struct PricedCluster {
 
 std::optional<PricedCluster> priced(const RunResult& result) {
   if (!result.cost) return std::nullopt;
-  return PricedCluster{*result.cost, result.cluster.gpus(), result.cluster.servers};
+  return PricedCluster{*result.cost, result.cluster.gpus(), result.cluster.servers, report::kwh_per_million_tokens(result)};
 }
 
 constexpr auto kCost = report::outputs<PricedCluster>(
@@ -219,6 +220,7 @@ constexpr auto kCost = report::outputs<PricedCluster>(
      report::key<[](const PricedCluster& c) { return report::OrNull<double>{c.cost.gpu_energy_per_step_j}; }>(
          "gpu_energy_per_step_j", "Null where the GPU's power is unknown."),
      report::key<&PricedCluster::energy_j>("energy_per_step_j", "Of both; null likewise."),
+     report::key<&PricedCluster::million_kwh>("kwh_per_million_output_tokens", "That energy, of served requests."),
      report::of_shape<[](const PricedCluster& c) { return report::to_json_array(c.cost.bill); }>(
          "bill", report::kListOf<report::kBillLineKeys>, "Its lines.")});
 

@@ -2,6 +2,7 @@
 
 #include "core/counted.hpp"
 #include "photonrail/report.hpp"
+#include "photonrail/result.hpp"
 #include "report/output.hpp"
 #include "report/text.hpp"
 #include "serving/requests/metrics.hpp"
@@ -272,6 +273,19 @@ std::string serving_text(const ServingResult& result) {
     text += "\n";
   }
   return text;
+}
+
+std::optional<double> kwh_per_million_tokens(const RunResult& result) {
+  constexpr double kJoulesAKwh = 3.6e6;
+  if (!result.serving || result.serving->output_tokens == 0 || !result.cost || !result.cost->gpu_energy_per_step_j)
+    return std::nullopt;
+  const double joules = *result.cost->gpu_energy_per_step_j + result.cost->network_energy_per_step_j;
+  return joules / kJoulesAKwh * 1e6 / static_cast<double>(result.serving->output_tokens);
+}
+
+std::string energy_of_tokens_text(const RunResult& result) {
+  const auto kwh = kwh_per_million_tokens(result);
+  return kwh ? number("  10^6 output tokens take %.4g kWh of GPUs and network\n", *kwh) : "";
 }
 
 std::string requests_csv(const ServingResult& result) {

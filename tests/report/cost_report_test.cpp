@@ -63,6 +63,10 @@ TEST(CostReport, AResultHasIt) {
   EXPECT_TRUE(cost["energy_per_step_j"].is_null());
   result.cost->gpu_energy_per_step_j = 300.0;
   EXPECT_EQ(Json::parse(to_json(result))["cost"]["energy_per_step_j"], 320.0);
+  EXPECT_FALSE(Json::parse(to_json(result))["cost"].contains("kwh_per_million_output_tokens"));
+  // 320 J for 8 tokens are 40 J each: 4e7 J, at 3.6e6 J a kWh.
+  result.serving.emplace().output_tokens = 8;
+  EXPECT_DOUBLE_EQ(Json::parse(to_json(result))["cost"]["kwh_per_million_output_tokens"].get<double>(), 4e7 / 3.6e6);
 }
 
 }  // namespace

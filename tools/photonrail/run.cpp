@@ -259,6 +259,7 @@ void run_scenarios(const std::vector<Scenario>& scenarios, const RunOptions& opt
   };
   for (const RunResult& result : results) {
     show_served(result.name, result);
+    if (!options.quiet) std::cout << report::energy_of_tokens_text(result);
     for (const auto& job : result.jobs) show_served(job.name, job);
   }
   if (!options.quiet) {

@@ -2,6 +2,7 @@
 #include "config/scenario_serving.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 namespace photonrail::config {
@@ -77,6 +78,38 @@ void check_fits(const JsonReader& section, const ServingSpec& spec) {
              remedy);
 }
 
+// Times end at 46 days: a trace may be longer, where fewer of its rows are used, or they come faster.
+void check_time(const JsonReader& section, const ServingSpec& spec) {
+  constexpr double kMostSeconds = 4e6;
+  const double seconds = spec.requests.trace ? spec.requests.arrivals_s() : 0.0;
+  if (seconds <= kMostSeconds) return;
+  JsonReader reader = section;
+  std::string days = std::to_string(seconds / 86400.0);
+  days.resize(days.find('.'));
+  reader.optional("requests")
+      ->fail_at("trace", "has requests for " + days + " days, and times end at 46 days",
+                "a smaller \"count\", or a greater \"rate_factor\"");
+}
+
+// Classes are told apart by their names in results, and donors in the section.
+void check_names(const JsonReader& section, const ServingFile& file) {
+  std::set<std::string> classes;
+  for (const serving::RequestClass& of : file.spec.requests.classes) {
+    JsonReader reader = section;
+    if (!classes.insert(of.name).second)
+      reader.optional("requests")->fail_at("classes", "has two classes of the name \"" + of.name + "\"", "a name for each");
+  }
+  for (const ServedPool& one : file.pools) {
+    const auto alike = [&](const ServedPool& other) { return other.name == one.name; };
+    const auto other_role = [&](const ServedPool& other) { return alike(other) && other.role != one.role; };
+    const bool lends = std::any_of(file.pools.begin(), file.pools.end(),
+                                   [&](const ServedPool& pool) { return pool.offload && pool.offload->to == one.name; });
+    if (std::any_of(file.pools.begin(), file.pools.end(), other_role) ||
+        (lends && std::count_if(file.pools.begin(), file.pools.end(), alike) > 1))
+      section.fail_at("pools", "has two pools of the name \"" + one.name + "\"", "a name for each");
+  }
+}
+
 void check_search(const JsonReader& section, const ServingSpec& spec) {
   if (!spec.find_rate) return;
   const auto& classes = spec.requests.classes;
@@ -90,6 +123,8 @@ void check_search(const JsonReader& section, const ServingSpec& spec) {
 }  // namespace
 
 void check_served(const JsonReader& section, const ServingFile& file) {
+  check_names(section, file);
+  check_time(section, file.spec);
   check_hashes(section, file.spec);
   check_fits(section, file.spec);
   check_search(section, file.spec);

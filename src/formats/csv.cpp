@@ -27,12 +27,14 @@ std::vector<std::string> cells_of(const std::string& line) {
 
 }  // namespace
 
+std::size_t length_of_mark(std::string_view text) { return text.starts_with("\xef\xbb\xbf") ? 3 : 0; }
+
 void read_csv(const std::filesystem::path& file, const std::vector<std::string>& columns,
               const std::function<void(std::size_t, const std::vector<std::string>&)>& use) {
   std::istringstream text(read_file(file));
   std::string line;
   if (!std::getline(text, line)) fail_line(file, 1, "is empty", "a head with the names of the columns");
-  const std::vector<std::string> head = cells_of(line);
+  const std::vector<std::string> head = cells_of(line.substr(length_of_mark(line)));
   std::vector<std::size_t> places;
   for (const std::string& column : columns) {
     places.push_back(static_cast<std::size_t>(std::find(head.begin(), head.end(), column) - head.begin()));

@@ -15,6 +15,7 @@ namespace photonrail::run {
 namespace {
 
 constexpr double kMostFactor = 1024.0;  // of the scenario's own rate, up or down
+constexpr double kMostSeconds = 2e6;    // that requests come at a rate that is lower than it: half of what runs hold
 
 Scenario at_factor(const Scenario& scenario, double factor) {
   serving::ServingSpec spec = ServedWorkload::of(scenario)->spec();
@@ -40,6 +41,7 @@ class RateBisection {
       attempt(factor);
       factor = bad_ ? *bad_ / 2.0 : *good_ * 2.0;
       if (factor > kMostFactor || factor < 1.0 / kMostFactor) break;
+      if (factor < 1.0 && spec_.requests.arrivals_s() / factor > kMostSeconds) break;
     }
     while (good_ && bad_ && *bad_ / *good_ > 1.0 + spec_.find_rate->within && runs_left()) {
       attempt(std::sqrt(*good_ * *bad_));

@@ -28,10 +28,17 @@ constexpr double kRunsOfSearch = 10.0;            // of the greatest rate, in th
 
 class ReportedAgent final : public serving::ServingAgent {
  public:
-  explicit ReportedAgent(const serving::ServingSpec& spec) : ServingAgent(spec), horizon_(spec.horizon) {}
+  explicit ReportedAgent(const serving::ServingSpec& spec)
+      : ServingAgent(spec),
+        horizon_(spec.horizon),
+        rows_left_out_(spec.requests.trace ? spec.requests.trace->left_out : 0) {}
 
   void report(RunResult& result) const override {
     result.serving = this->result();
+    if (rows_left_out_ > 0) {
+      result.warnings.push_back(core::counted(rows_left_out_, "row") +
+                                " of the trace without a prompt or without an answer did not count as requests");
+    }
     if (!horizon_ || result.serving->unfinished == 0) return;
     const Duration over = horizon_->since_start();
     std::string text =
@@ -43,6 +50,7 @@ class ReportedAgent final : public serving::ServingAgent {
 
  private:
   std::optional<Time> horizon_;
+  std::uint64_t rows_left_out_;
 };
 
 }  // namespace

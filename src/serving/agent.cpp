@@ -331,6 +331,8 @@ std::vector<std::string> ServingAgent::waiting() const {
                     " wait for blocks (" + std::to_string(blocks.free()) + " of " + std::to_string(blocks.total()) +
                     " are free) and " + std::to_string(whose_kv_goes(static_cast<std::uint32_t>(e))) +
                     " for their KV to go");
+    if (const auto& policy = engine.pool().engine.policy; policy && !engine.busy() && engine.scheduler().has_work())
+      lines.back() += "; its scheduler " + policy->name() + " runs none";
   }
   if (!stranded_.empty() || handover_.stranded() > 0) {
     lines.push_back(std::to_string(stranded_.size() + handover_.stranded()) +

@@ -109,7 +109,7 @@ struct ServingResult {
   std::uint64_t finished = 0;
   std::uint64_t refused = 0;  ///< can never fit, or the queue was full
   std::uint64_t unfinished = 0;
-  std::uint64_t warm_up = 0;        ///< of the finished ones, those that times do not count
+  std::uint64_t warm_up = 0;        ///< of those offered, the first, whose times do not count
   std::uint64_t prompt_tokens = 0;  ///< of finished requests
   std::uint64_t output_tokens = 0;
   Duration makespan{};

@@ -19,7 +19,7 @@ namespace photonrail::formats {
 namespace {
 
 constexpr double kMaxTokens = 1 << 24;
-constexpr double kMaxSeconds = 4e6;
+constexpr double kMaxSeconds = 9e6;  // what Time holds: those that are used may be fewer, or come faster
 
 std::string place(const std::filesystem::path& file, std::size_t line) {
   return file.string() + ":" + std::to_string(line);
@@ -60,8 +60,12 @@ class TraceRows {
       throw ConfigError(place(file_, line), "the request comes before the one above it", "sort the rows by time");
     if (!first_) first_ = seconds;
     last_ = seconds;
-    if (seconds - *first_ > kMaxSeconds) throw ConfigError(place(file_, line), "the trace is longer than 46 days");
-    if (output < 1.0 || prompt < 1.0) return;
+    if (seconds - *first_ > kMaxSeconds)
+      throw ConfigError(place(file_, line), "the trace is longer than 104 days", "fewer rows");
+    if (output < 1.0 || prompt < 1.0) {
+      ++trace.left_out;
+      return;
+    }
     serving::TraceRow row;
     row.at = Time{from_seconds(seconds - *first_)};
     row.prompt = static_cast<std::uint32_t>(prompt);
@@ -93,23 +97,27 @@ std::vector<std::uint64_t> hashes_of(const std::filesystem::path& file, std::siz
 
 /// Which columns of a CSV have the arrival and the tokens.
 struct TraceColumns {
-  std::string arrival, prompt, output;
+  const char* arrival;
+  const char* prompt;
+  const char* output;
   double seconds = 1.0;  ///< in one of the arrival; 0: a date
 };
+constexpr TraceColumns kTraces[] = {{"TIMESTAMP", "ContextTokens", "GeneratedTokens", 0.0},
+                                    {"Timestamp", "Request tokens", "Response tokens", 1.0},
+                                    {"arrival_ms", "input_tokens", "output_tokens", 1e-3},
+                                    {"arrival_s", "input_tokens", "output_tokens", 1.0}};
 constexpr const char* kKnownColumns =
     "arrival_ms (or arrival_s), input_tokens, output_tokens; or Azure's, BurstGPT's or Mooncake's own";
 
 TraceColumns columns_of(const std::filesystem::path& file, const std::string& head) {
-  const auto has = [&head](const char* column) {
-    return ("," + head + ",").find("," + std::string(column) + ",") != std::string::npos;
+  const auto has = [&head](const std::string& column) {
+    return ("," + head + ",").find("," + column + ",") != std::string::npos;
   };
-  if (has("ContextTokens")) return {"TIMESTAMP", "ContextTokens", "GeneratedTokens", 0.0};
-  if (has("Request tokens")) return {"Timestamp", "Request tokens", "Response tokens", 1.0};
-  if (has("input_tokens") && has("output_tokens") && has("arrival_ms"))
-    return {"arrival_ms", "input_tokens", "output_tokens", 1e-3};
-  if (has("input_tokens") && has("output_tokens") && has("arrival_s"))
-    return {"arrival_s", "input_tokens", "output_tokens", 1.0};
-  throw ConfigError(place(file, 1), "the columns are those of no known trace of requests", kKnownColumns);
+  for (const TraceColumns& known : kTraces) {
+    if (has(known.arrival) && has(known.prompt) && has(known.output)) return known;
+  }
+  throw ConfigError(place(file, 1), "the columns are those of no known trace of requests, or one is missing",
+                    kKnownColumns);
 }
 
 serving::Trace read_columns(const std::filesystem::path& file, const TraceColumns& columns) {
@@ -161,7 +169,7 @@ serving::Trace read_mooncake(const std::filesystem::path& file, const std::strin
 
 serving::Trace read_request_trace(const std::filesystem::path& file) {
   const std::string text = read_file(file);
-  const std::string head = text.substr(0, text.find_first_of("\r\n"));
+  const std::string head = text.substr(0, text.find_first_of("\r\n")).substr(length_of_mark(text));
   if (head.empty()) throw ConfigError(file.string(), "is empty", kKnownColumns);
   serving::Trace trace = head.front() == '{' ? read_mooncake(file, text) : read_columns(file, columns_of(file, head));
   if (trace.rows.empty()) throw ConfigError(file.string(), "has no requests");

@@ -33,6 +33,8 @@ std::uint64_t checked_tokens(const SchedulingPolicy& policy, std::span<const Req
   return sum;
 }
 
+constexpr std::uint64_t kMostInVain = 100'000;
+
 void check_decision(const SchedulingPolicy& policy, const EngineView& view, const StepDecision& decision) {
   std::vector<bool> preempted(view.running.size());
   for (const std::uint32_t index : decision.preempt) {
@@ -124,6 +126,10 @@ void DecidedSteps::carry_out(StepDecision& decision) {
   for (const Scheduler::Place& place : of_->waiting_) waits.push_back(std::get<Slot>(place));
   std::sort(decision.preempt.begin(), decision.preempt.end(), std::greater<>());
   for (const std::uint32_t index : decision.preempt) of_->preempt(index);
+  of_->preempted_in_vain_ += decision.preempt.size();
+  if (of_->preempted_in_vain_ > kMostInVain)
+    refuse_decision(*of_->spec_.policy,
+                    "preempts without end: " + std::to_string(kMostInVain) + " times, and no request got a token");
   for (const StepDecision::Share& share : decision.run) {
     run(*std::find_if(of_->running_.begin(), of_->running_.end(),
                       [&](const Running& r) { return r.slot == runs[share.request]; }),

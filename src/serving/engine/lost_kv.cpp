@@ -18,6 +18,7 @@ void Scheduler::lose_kv() {
   for (const Place& place : waiting_) {
     Known& known = known_[std::get<Slot>(place)];
     blocks_.release(known.held);
+    if (known.computed > 0) known.lost = known.computed;
     known.again = known.again || known.computed > 0;
     known.computed = known.filled = 0;
     known.swapped = false;

@@ -46,11 +46,11 @@ Slot Scheduler::make(Request request) {
   unused_.pop_back();
   Known& known = known_[slot];
   known.reached = request.prompt + request.generated;
-  known.computed = known.filled = 0;
+  known.computed = known.filled = known.lost = 0;
   known.swapped = known.again = known.apart = false;
   known.last_token = Time::never();
   known.longest_gap = {};
-  known.sequence = next_sequence_++;
+  known.sequence = sequences_.next++;
   known.request = std::move(request);
   return slot;
 }
@@ -88,7 +88,7 @@ bool Scheduler::reserve(Request request, std::uint32_t computed, Slot& slot) {
 void Scheduler::deliver(Slot slot) {
   apart_.set(known_[slot], false);
   Known& known = known_[slot];
-  known.sequence = next_sequence_++;
+  known.sequence = sequences_.next++;
   waiting_.emplace(known.rank(spec_.order), known.sequence, slot);
 }
 
@@ -145,6 +145,7 @@ bool Scheduler::give_up_delivered(bool first) {
     Known& known = known_[slot];
     if (known.held.count == 0 || (!first && std::next(place) == waiting_.rend())) continue;
     blocks_.release(known.held);
+    known.lost = known.computed;
     known.computed = 0;
     known.again = true;
     step_.preempted.push_back(slot);
@@ -234,6 +235,7 @@ void Scheduler::preempt(std::size_t index, bool slice_over) {
   const std::uint32_t blocks = blocks_for(running.computed, spec_.block_tokens);
   known.swapped =
       spec_.preemption == Preemption::kSwap && running.computed > 0 && swapped_.blocks + blocks <= swapped_.room;
+  known.lost = running.computed;
   known.computed = known.swapped ? running.computed : 0;
   if (known.swapped) {
     step_.swapped_out += blocks;
@@ -243,9 +245,9 @@ void Scheduler::preempt(std::size_t index, bool slice_over) {
   known.again = true;
   blocks_.release(known.held);
   if (slice_over) {
-    known.sequence = next_sequence_++;
+    known.sequence = sequences_.next++;
   } else if (spec_.order == QueueOrder::kArrival) {
-    known.sequence = --front_sequence_;
+    known.sequence = --sequences_.front;
   }
   waiting_.emplace(known.rank(spec_.order), known.sequence, running.slot);
   step_.preempted.push_back(running.slot);
@@ -337,8 +339,9 @@ bool Scheduler::give_blocks(Known& known, std::uint32_t& computed, std::uint32_t
   }
   known.swapped = false;
   known.filled = here ? 0 : hits;
-  step_.admitted.push_back(
-      {static_cast<Slot>(&known - known_.data()), hits * spec_.block_tokens, known.reached - computed, known.again});
+  std::uint32_t left = here ? 0 : known.reached - computed;
+  if (known.again) left = known.lost - std::min(known.lost, computed);
+  step_.admitted.push_back({static_cast<Slot>(&known - known_.data()), hits * spec_.block_tokens, left, known.again});
   return true;
 }
 
@@ -379,6 +382,7 @@ const StepEnd& Scheduler::finish(Time end) {
 }
 
 void Scheduler::emit(Running& running, std::uint32_t tokens, Time end) {
+  preempted_in_vain_ = 0;
   running.reached += tokens;
   if (running.last_token == Time::never()) {
     end_.first.push_back(running.slot);

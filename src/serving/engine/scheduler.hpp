@@ -54,8 +54,8 @@ struct Step {
   struct Admitted {
     Slot slot = 0;
     std::uint32_t cached = 0;  ///< tokens that it found
-    std::uint32_t tokens = 0;  ///< that it has still to compute
-    bool again = false;        ///< it had been preempted
+    std::uint32_t tokens = 0;  ///< of its prompt that it has to compute, of one with KV from another engine none
+    bool again = false;        ///< it had been preempted: `tokens` are those that it had computed before
   };
 
   std::uint32_t sequences = 0;  ///< requests of the step
@@ -149,6 +149,7 @@ class Scheduler {
     std::uint32_t computed = 0;  // of a swapped or delivered request
     std::uint32_t reached = 0;
     std::uint32_t filled = 0;  // blocks whose content is known
+    std::uint32_t lost = 0;    // tokens that it had computed when it was preempted
     std::int64_t sequence = 0;
     bool swapped = false;
     bool again = false;
@@ -189,8 +190,11 @@ class Scheduler {
   std::vector<Slot> unused_;
   std::vector<Running> running_;
   std::set<Place> waiting_;
-  std::int64_t next_sequence_ = 0;
-  std::int64_t front_sequence_ = 0;
+  struct Sequences {  // of those that come, and of those that go to the front
+    std::int64_t next = 0;
+    std::int64_t front = 0;
+  } sequences_;
+  std::uint64_t preempted_in_vain_ = 0;  // by a policy, since a request got a token
   std::uint32_t budget_ = 0;
   struct Swapped {
     std::uint64_t blocks = 0;  // that preempted requests have in other memory

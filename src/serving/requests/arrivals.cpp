@@ -75,23 +75,39 @@ double ArrivalLaw::unit_gap(RandomStream& random) const {
   return 1.0;
 }
 
-double RequestSpec::arrivals_per_s() const {
-  if (trace) {
-    const std::uint64_t rows = std::min<std::uint64_t>(count, trace->rows.size());
-    const double span = rows == 0 ? 0.0 : to_seconds(trace->rows[rows - 1].at) * time_factor;
-    return span > 0.0 ? static_cast<double>(rows) / span : 0.0;
+namespace {
+
+/// So many first turns come in so many seconds of the law or the trace.
+struct Arriving {
+  double count = 0.0;
+  double seconds = 0.0;
+};
+
+Arriving arriving(const RequestSpec& requests) {
+  if (requests.trace) {
+    const std::uint64_t rows = std::min<std::uint64_t>(requests.count, requests.trace->rows.size());
+    return {static_cast<double>(rows), rows == 0 ? 0.0 : to_seconds(requests.trace->rows[rows - 1].at)};
   }
-  if (concurrency > 0) return 0.0;
-  double left = static_cast<double>(count) / turns;  // sessions that the stages give one after another
-  const double all = left;
-  double span = 0.0;
-  for (const ArrivalLaw::Stage& stage : arrivals.stages) {
+  if (requests.concurrency > 0) return {};
+  double left = static_cast<double>(requests.count) / requests.turns;  // sessions that the stages give one after another
+  Arriving all;
+  for (const ArrivalLaw::Stage& stage : requests.arrivals.stages) {
     const double most = stage.lasts == Duration::max() ? left : stage.per_s * to_seconds(stage.lasts);
     const double given = std::min(left, most);
-    span += given / stage.per_s;
+    all.count += given;
+    all.seconds += given / stage.per_s;
     left -= given;
   }
-  return span > 0.0 ? (all - left) / (span * time_factor) : 0.0;
+  return all;
+}
+
+}  // namespace
+
+double RequestSpec::arrivals_s() const { return arriving(*this).seconds * time_factor; }
+
+double RequestSpec::arrivals_per_s() const {
+  const Arriving all = arriving(*this);
+  return all.seconds > 0.0 ? all.count / (all.seconds * time_factor) : 0.0;
 }
 
 bool RequestSpec::draws() const {

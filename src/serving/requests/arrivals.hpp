@@ -73,6 +73,7 @@ struct TraceRow {
 struct Trace {
   std::vector<TraceRow> rows;  ///< by time
   std::uint32_t hash_tokens = 512;
+  std::uint64_t left_out = 0;  ///< rows of the file that have no prompt or no answer
 };
 
 /// What is offered.
@@ -89,6 +90,8 @@ struct RequestSpec {
   std::vector<RequestClass> classes{};  ///< drawn for each session, or each row of a trace
   std::uint64_t count = 1000;           ///< requests in all, all turns counted; of a trace at most its rows
 
+  /// How long requests come, of a law in the mean; 0 of a closed loop.
+  [[nodiscard]] double arrivals_s() const;
   /// Arrivals a second in the mean, of first turns; 0 of a closed loop, and of a trace whose requests come at once.
   [[nodiscard]] double arrivals_per_s() const;
   /// Tokens of an answer in the mean, about.

@@ -136,10 +136,7 @@ void Metrics::finished(const ServedRequest& request) {
   result_.restarts += request.restarts;
   if (!classes_.empty()) ++result_.classes[request.request_class].finished;
   if (result_.requests.size() < kMaxServedRows) result_.requests.push_back(request);
-  if (request.number < warm_up_) {
-    ++result_.warm_up;
-    return;
-  }
+  if (request.number < warm_up_) return;
   counted_from_ = std::min(counted_from_, request.arrival);
   const Duration ttft = request.first - request.arrival;
   ttft_.add(ttft);
@@ -167,6 +164,7 @@ void Metrics::finished(const ServedRequest& request) {
 ServingResult Metrics::result(std::uint64_t offered, Duration makespan) const {
   ServingResult result = result_;
   result.offered = offered;
+  result.warm_up = std::min(offered, warm_up_);
   result.unfinished = offered - result.finished - result.refused;
   result.makespan = makespan;
   result.ttft = ttft_.summary();
@@ -183,7 +181,7 @@ ServingResult Metrics::result(std::uint64_t offered, Duration makespan) const {
     if (of.counted > 0) result.classes[c].share = static_cast<double>(of.good) / static_cast<double>(of.counted);
   }
   if (slo_) {
-    const std::uint64_t counted = offered - std::min(offered, result.warm_up);
+    const std::uint64_t counted = offered - result.warm_up;
     ServingResult::Slo slo{slo_->ttft, slo_->tpot};
     if (counted > 0) slo.share = static_cast<double>(good_) / static_cast<double>(counted);
     const Duration span = makespan - std::min(counted_from_.since_start(), makespan);

@@ -77,7 +77,7 @@ double ArrivalLaw::unit_gap(RandomStream& random) const {
 
 namespace {
 
-/// So many first turns come in so many seconds of the law or the trace.
+/// This is how many first turns come, and in how many seconds of the law or the trace.
 struct Arriving {
   double count = 0.0;
   double seconds = 0.0;

@@ -172,7 +172,7 @@ void PairService::hold(OpId id, Round& round, PairLink& link) {
   count(id, round, link.pair, Count::kMoving, static_cast<std::int32_t>(sends));
   count(id, round, link.pair, Count::kLacking, -static_cast<std::int32_t>(sends));
   RailAgent& agent = plane_.agent(crossing.rail);
-  if (idle > Duration{0}) op.cause.extend(agent.lit_cause());
+  if (idle > Duration{0}) run_.operations.arrivals().wait_for(op, agent.lit_cause());
   agent.count_traffic(op.key.iteration, {crossing.from, crossing.to}, bytes);
   agent.served(op.dimension());
   agent.notify(op.cause.latest());

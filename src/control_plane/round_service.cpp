@@ -152,7 +152,7 @@ void RoundService::open(OpId id, Round& round, std::optional<Duration> idle) {
   // The operation waited for these circuits, so that what lit them is on its critical path.
   if (idle) {  // of all rails before one of them hears of it: they come in no order that is the same of a folded run
     for (const HeldLink& link : round.links) {
-      if (link.way.crossing) op.cause.extend(plane_.agent(link.way.crossing->rail).lit_cause());
+      if (link.way.crossing) run_.operations.arrivals().wait_for(op, plane_.agent(link.way.crossing->rail).lit_cause());
     }
   }
   plane_.board().serve(id, round.index, [&](const Request& request) {

@@ -27,16 +27,17 @@ struct ReadyTask {
   return {a.at, std::max(a.reconfigurations, b.reconfigurations)};
 }
 
-/// The cause that binds of all that something has waited for. It only ever moves to a later one.
+/// The cause that binds of all that an operation has waited for. ArrivalWriter writes it, and only ever moves it to a later
+/// one.
 class BindingCause {
  public:
-  /// Something new, which has waited for nothing.
-  void begin() { latest_ = {}; }
-  void extend(CriticalPathTag cause) { latest_ = later_of(latest_, cause); }
   [[nodiscard]] CriticalPathTag latest() const { return latest_; }
   [[nodiscard]] std::uint32_t reconfigurations() const { return latest_.reconfigurations; }
 
  private:
+  friend class ArrivalWriter;
+  BindingCause& operator=(const BindingCause&) = default;  // so that no other class writes one over it
+
   CriticalPathTag latest_;
 };
 

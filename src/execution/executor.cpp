@@ -137,20 +137,20 @@ void Executor::arrive(RankId id, TaskId task, CriticalPathTag cause) {
   const Task& t = task_of(graph_, run_.launches, id, task);
   const auto [op_id, member] = run_.operations.seat(id, t, iteration_of(run_, progress_, id, task));
   Operation& op = run_.operations[op_id];
-  op.arrival.add(member, task);
-  op.cause.extend({run_.engine.now(), cause.reconfigurations});
+  ArrivalWriter& arrivals = run_.operations.arrivals();
+  arrivals.add(op, member, task, {run_.engine.now(), cause.reconfigurations});
   if (options_.slack != nullptr) set_due(op, id, task);
   run_.observers.operation(op, member, OperationEvent::State::kArrived, run_.engine.now());
   request(op_id, member);
   // A buffered send is over for its sender when its bytes are in the buffer, which is now and whatever the receiver waited
   // for; the operation goes on without it.
   if (t.kind == TaskKind::kSend && t.size() <= options_.spec.buffered_send) {
-    op.arrival.finish_sender();
+    arrivals.finish_sender(op);
     // For the sender, whenever the receive comes.
     if (op.crosses && order_.records()) starter_.record_in_turn(id, task);
     complete_at_once(id, {task, {run_.engine.now(), cause.reconfigurations}});
   }
-  if (op.complete()) run_.operations.record_last_arrival(op_id, member);
+  if (op.complete()) arrivals.record_last(op, member);
   // An operation that is ready already starts, or has started, without this member (StragglAR).
   op.arrival.ready() ? join(op_id, member) : count_in(op_id, member);
 }
@@ -160,7 +160,8 @@ void Executor::set_due(Operation& op, RankId id, TaskId task) const {
   const SlackProfile::Times& times = options_.slack->times[id.index()][task.index()];
   const Time step = began_ + options_.slack->step * op.key.iteration;
   const bool orders_lanes = op.crosses || options_.spec.comm_lanes == CommLanes::kOne;
-  op.arrival.expect(step + times.start, step + times.due, options_.behaviour.earliest_due_first && orders_lanes);
+  run_.operations.arrivals().expect(op, step + times.start, step + times.due,
+                                    options_.behaviour.earliest_due_first && orders_lanes);
 }
 
 void Executor::request(OpId id, Member member) {
@@ -172,19 +173,19 @@ void Executor::request(OpId id, Member member) {
 // Another member is there. The operation is ready when all are that its plan does not start without.
 void Executor::count_in(OpId id, Member member) {
   Operation& op = run_.operations[id];
-  if (!op.starts_without(member)) op.arrival.count_needed();
-  if (op.arrival.needed() > 0) return;
+  ArrivalWriter& arrivals = run_.operations.arrivals();
+  if (!arrivals.count_in(op, member)) return;
   // No plan yet: it depends on which member is late, and that is known when one is missing. The members that are there ask
   // for circuits only now, since the plan says which.
   if (op.runnable == nullptr) {
     run_.operations.settle_straggler(id);
-    op.arrival.need(op.starts_without(op.arrival.first_missing()) ? 0 : 1);
+    const bool enough = arrivals.settle(op);
     for (Member m = 0; m < op.members(); ++m) {
       if (op.present(m)) request(id, m);
     }
-    if (op.arrival.needed() > 0) return;
+    if (!enough) return;
   }
-  op.arrival.become_ready();
+  arrivals.become_ready(op);
   starter_.enqueue(id);
 }
 

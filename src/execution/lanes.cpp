@@ -79,8 +79,9 @@ bool Lanes::are_free(const Ready& ready, const Operation& op) {
   return free;
 }
 
-bool Lanes::take(const Ready& candidate, Operation& op) {
-  if (!are_free(candidate, op)) return false;
+std::optional<CriticalPathTag> Lanes::take(const Ready& candidate, const Operation& op) {
+  if (!are_free(candidate, op)) return std::nullopt;
+  CriticalPathTag freed;
   const auto same = [&](const Ready& ready) { return ready.op == candidate.op; };
   // An operation that was over at once may have freed the lane since, and named it again.
   std::erase(candidates_, candidate);
@@ -91,9 +92,9 @@ bool Lanes::take(const Ready& candidate, Operation& op) {
       std::erase_if(lane.waiting, same);
       std::erase_if(candidates_, same);
     }
-    op.cause.extend(lane.freed);
+    freed = later_of(freed, lane.freed);
   });
-  return true;
+  return freed;
 }
 
 // An operation that waits becomes a candidate, not the user: it may still lack another lane. With one lane for each

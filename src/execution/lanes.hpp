@@ -13,6 +13,7 @@
 #include "photonrail/execution.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -54,9 +55,8 @@ class Lanes {
 
   /// The operation wants its lanes: it is among the next candidates.
   void enqueue(OpId id, const Operation& op);
-  /// Takes all lanes of a candidate, if all are free for it; the later cause of the candidate and its lanes is left in
-  /// `op`.
-  bool take(const Ready& candidate, Operation& op);
+  /// Takes all lanes of a candidate, if all are free for it, and returns what freed the last of them; else nothing.
+  [[nodiscard]] std::optional<CriticalPathTag> take(const Ready& candidate, const Operation& op);
   /// A member is done; `last`: all of them are. Frees what the operation no longer needs.
   void leave(const Operation& op, Member member, bool last, CriticalPathTag cause);
 

@@ -63,9 +63,7 @@ void Lockstep::arrive(const LockstepGroup& group, const ReadyTask& ready) {
     for (std::uint32_t m = 0; m < group.size; ++m) parts_.each.task_ready(group.rank(m), ready.task, ready.cause);
     return;
   }
-  op.arrival.add_all(ready.task);
-  op.cause.extend({run_.engine.now(), ready.cause.reconfigurations});
-  run_.operations.record_last_arrival(id, group.size - 1);
+  run_.operations.arrivals().add_all(op, ready.task, {run_.engine.now(), ready.cause.reconfigurations});
   parts_.starter.enqueue(id);
 }
 

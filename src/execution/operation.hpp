@@ -1,5 +1,5 @@
-// An operation in progress: one collective, or one send with its receive. Its arrivals and its cause keep their own state;
-// Transfers writes the progress of its sends.
+// An operation in progress: one collective, or one send with its receive. ArrivalWriter writes its arrival and its cause,
+// Transfers the progress of its sends.
 #pragma once
 
 #include "execution/arrival.hpp"

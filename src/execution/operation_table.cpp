@@ -25,12 +25,17 @@ MemberBox box_of(const Fabric& fabric, std::span<const GpuId> gpus) {
 
 OperationTable::OperationTable(const TaskGraph& graph, const folding::MemberPlacement& placement, const Fabric& fabric,
                                PlanCache& plans, folding::OrderAmbiguity* ambiguity, LaunchTable* launches)
-    : graph_(graph), placement_(placement), fabric_(fabric), plans_(plans), ambiguity_(ambiguity), launches_(launches) {
+    : graph_(graph),
+      placement_(placement),
+      fabric_(fabric),
+      plans_(plans),
+      ambiguity_(ambiguity),
+      launches_(launches),
+      arrivals_(plans.spec().straggler == StragglerChoice::kPredicted) {
   groups_.reserve(graph.communicators().size());
   for (std::size_t c = 0; c < graph.communicators().size(); ++c) {
     groups_.push_back(group_of(graph.communicators()[c], placement.group(CommunicatorId{c})));
   }
-  if (plans.spec().straggler == StragglerChoice::kPredicted) last_arrival_.resize(graph.communicators().size());
 }
 
 OperationTable::Group OperationTable::group_of(const Communicator& communicator, std::span<const GpuId> gpus) const {
@@ -49,7 +54,6 @@ void OperationTable::add_group(CommunicatorId id) {
   PHOTONRAIL_CHECK(launches_ != nullptr && id.index() == groups_.size());
   groups_.push_back(group_of(launches_->groups()[id], launches_->groups().gpus(id)));
   if (!more_open_.empty()) more_open_.resize(groups_.size());
-  if (plans_.spec().straggler == StragglerChoice::kPredicted) last_arrival_.resize(groups_.size());
 }
 
 Seat OperationTable::seat(RankId rank, const Task& task, std::uint32_t iteration) {
@@ -134,8 +138,8 @@ OpId OperationTable::take(Group& group) {
   return id;
 }
 
-// The first member, or the first announcement, opens the operation. It waits for all members but those that its plan starts
-// without; where the plan is not known yet, one of them may turn out to be late.
+// The first member, or the first announcement, opens the operation. Its plan is chosen here, so that circuits can be asked
+// for before the other members come.
 OpId OperationTable::find_or_make(const OperationKey& key, const Task& task) {
   if (const OpId found = find(key); found != kNoOp) return found;
   const OpId id = take(groups_[key.communicator.index()]);
@@ -144,9 +148,8 @@ OpId OperationTable::find_or_make(const OperationKey& key, const Task& task) {
   identify(op, key, task);
   op.sequence = next_sequence_++;
   op.live = true;
-  op.arrival.begin(op.members(), op.members() - (op.runnable != nullptr ? op.runnable->late : 1));
   op.transfer.started = op.yielded = false;
-  op.cause.begin();
+  arrivals_.begin(op);
   return id;
 }
 
@@ -183,7 +186,7 @@ const RunnablePlan* OperationTable::plan_of(RankId rank, const Task& task) {
 // ahead.
 std::optional<Member> OperationTable::expected_straggler(CommunicatorId communicator) const {
   const CollectiveSpec& spec = plans_.spec();
-  if (spec.straggler == StragglerChoice::kPredicted) return last_arrival_[communicator.index()];
+  if (spec.straggler == StragglerChoice::kPredicted) return arrivals_.last(communicator);
   if (spec.straggler == StragglerChoice::kEager) return std::nullopt;
   const std::vector<RankId>& members = this->communicator(communicator).members;
   const auto found = std::lower_bound(members.begin(), members.end(), spec.straggler_rank);
@@ -197,10 +200,6 @@ void OperationTable::settle_straggler(OpId id) {
   CollectiveCall call = op.call;
   call.straggler = op.arrival.first_missing();
   op.runnable = &plans_.get(call, groups_[op.key.communicator.index()].layout, op.members());
-}
-
-void OperationTable::record_last_arrival(OpId id, Member member) {
-  if (!last_arrival_.empty()) last_arrival_[pool_[id]->key.communicator.index()] = member;
 }
 
 void OperationTable::close(CommunicatorId communicator, OpId id) {

@@ -1,6 +1,7 @@
 // The table of operations in progress, by number and by key.
 #pragma once
 
+#include "execution/arrival_writer.hpp"
 #include "execution/launch_table.hpp"
 #include "execution/operation.hpp"
 #include "fabric/fabric.hpp"
@@ -42,8 +43,7 @@ class OperationTable {
   /// Declares the one missing member the straggler and selects the plan for it. REQUIRES: the operation has no plan, and
   /// one member is missing.
   void settle_straggler(OpId id);
-  /// Records the last member to arrive, as the prediction of the straggler of the communicator's next operation.
-  void record_last_arrival(OpId id, Member member);
+  [[nodiscard]] ArrivalWriter& arrivals() { return arrivals_; }
 
   /// The plan of the task's call; null while it depends on a straggler that is not known yet.
   [[nodiscard]] const RunnablePlan* plan_of(RankId rank, const Task& task);
@@ -110,9 +110,9 @@ class OperationTable {
   PlanCache& plans_;
   folding::OrderAmbiguity* ambiguity_;
   LaunchTable* launches_;
-  std::vector<std::uint32_t> servers_;               // scratch: of the members of an operation with a traffic matrix
-  std::vector<Group> groups_;                        // by communicator
-  std::vector<std::optional<Member>> last_arrival_;  // by communicator, where it is used to predict
+  std::vector<std::uint32_t> servers_;  // scratch: of the members of an operation with a traffic matrix
+  std::vector<Group> groups_;           // by communicator
+  ArrivalWriter arrivals_;
   std::vector<std::unique_ptr<Operation>> pool_;
   std::vector<OpId> free_;
   std::size_t spares_ = 0;                             // of groups_

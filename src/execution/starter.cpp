@@ -47,7 +47,7 @@ void Starter::start_all(std::uint64_t) {
     // A candidate that has started had yielded its lanes for lack of circuits, and they may be free again.
     if (op.transfer.started) {
       if (op.yielded) targets_.circuits.retry(candidate.op);
-    } else if (lanes_.take(candidate, op)) {
+    } else if (take_lanes(candidate, op)) {
       start_operation(candidate.op);
     }
   }
@@ -79,6 +79,12 @@ void Starter::record_started() {
 void Starter::record_in_turn(RankId id, TaskId task) {
   came_.emplace_back(id, task);
   schedule();
+}
+
+bool Starter::take_lanes(const Lanes::Ready& ready, Operation& op) {
+  const std::optional<CriticalPathTag> freed = lanes_.take(ready, op);
+  if (freed) run_.operations.arrivals().wait_for(op, *freed);
+  return freed.has_value();
 }
 
 void Starter::start_operation(OpId id) {
@@ -122,7 +128,7 @@ void Starter::lacks_circuits(OpId id) {
 
 void Starter::has_circuits(OpId id) {
   Operation& op = run_.operations[id];
-  if (op.yielded) PHOTONRAIL_CHECK(lanes_.take(Lanes::key(id, op), op));
+  if (op.yielded) PHOTONRAIL_CHECK(take_lanes(Lanes::key(id, op), op));
   op.yielded = false;
 }
 

@@ -44,6 +44,7 @@ class Starter : public LaneArbiter {
 
  private:
   void start_all(std::uint64_t);
+  [[nodiscard]] bool take_lanes(const Lanes::Ready& ready, Operation& op);
   void start_operation(OpId id);
   void account_ready();
   void record_started();

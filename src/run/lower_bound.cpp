@@ -192,11 +192,11 @@ void LowerBound::arrive(RankId id, TaskId task, Pending&& pending) {
     pass_.meetings[op_id].parts.assign(op.members(), {});
     pass_.meetings[op_id].arrivals.assign(op.members(), {});
   }
-  op.arrival.add(member, task);
+  operations_.arrivals().add(op, member, task, {});
   pass_.meetings[op_id].arrivals[member] = pending.ready;
   pass_.timeline->arrive(op, member, pending.ready);
   if (t.kind == TaskKind::kSend && t.size() <= job_.scenario.executor.buffered_send) {
-    op.arrival.finish_sender();
+    operations_.arrivals().finish_sender(op);
     complete(id, task, pending);
   }
   pass_.meetings[op_id].parts[member].history = std::move(pending.history);

@@ -309,7 +309,7 @@ TEST(ControlPlane, OpensARoundWhenItsCircuitsAreLit) {
   plane.begin();
   const execution::OpId id = f.operation();
   execution::Operation& op = f.operations[id];
-  op.arrival.add_all(TaskId{0u});
+  f.operations.arrivals().add_all(op, TaskId{0u}, {});
   execution::RoundProgress& round = op.transfer.rounds.emplace_back();
   round.sends_left = {2, 2, 2};
   round.work_left = {4, 4, 4};

@@ -53,7 +53,7 @@ struct ServiceFixture : LitByHand, execution::MemberListener, execution::LaneArb
   ServiceFixture() {
     fabric.attach(transfers, *this);
     service.attach(transfers, *this);
-    run.operations[id].arrival.add_all(TaskId{0u});
+    run.operations.arrivals().add_all(run.operations[id], TaskId{0u}, {});
     for (Member m = 0; m < 3; ++m) service.request(id, 0, m, TaskId{0u});
     transfers.start(id);
     run_all();

@@ -88,7 +88,7 @@ TEST(PlanWays, AreOnePathWhileEachSendHasCapacitiesOfTheSameRateToItself) {
   network::Network& network = part.fabric.network();
   PlanWays ways;
   EXPECT_FALSE(ways.of(op, part.fabric)) << "members are missing";
-  op.arrival.add_all(TaskId{0u});
+  part.operations.arrivals().add_all(op, TaskId{0u}, {});
   const auto found = ways.of(op, part.fabric);
   ASSERT_TRUE(found);
   const network::Path* path = &found->path;
@@ -118,7 +118,7 @@ TEST(PlanWays, SendsOfOtherPlansGoOneByOne) {
   PartFixture exact(std::move(job));
   const Task& task = exact.graph().program(RankId{0u}).task(TaskId{0u});
   Operation& op = exact.operations[exact.operations.seat(RankId{0u}, task, 0).op];
-  op.arrival.add_all(TaskId{0u});
+  exact.operations.arrivals().add_all(op, TaskId{0u}, {});
   PlanWays ways;
   EXPECT_FALSE(ways.of(op, exact.fabric)) << "its sends wait for each other";
 }
@@ -179,7 +179,7 @@ TEST(Transfers, SendsWaitForTheirRound) {
   const Task& task = part.graph().program(RankId{0u}).task(TaskId{0u});
   const OpId id = part.operations.seat(RankId{0u}, task, 0).op;
   Operation& op = part.operations[id];
-  op.arrival.add_all(TaskId{0u});
+  part.operations.arrivals().add_all(op, TaskId{0u}, {});
   transfers.start(id);
   EXPECT_THAT(circuits.calls, ElementsAre("enter 0"));
   transfers.round_opened(id, 0);
@@ -220,7 +220,7 @@ TEST(Lanes, TellsOfAnOrderThatTheProgramsDoNotSay) {
   Lanes lanes(part.graph(), {}, &ambiguity);
   const Task& task = part.graph().program(RankId{0u}).task(TaskId{0u});
   const OpId a = part.operations.seat(RankId{0u}, task, 0).op;
-  part.operations[a].arrival.add_all(TaskId{0u});
+  part.operations.arrivals().add_all(part.operations[a], TaskId{0u}, {});
   lanes.enqueue(a, part.operations[a]);
   EXPECT_FALSE(ambiguity.found());
   lanes.enqueue(a, part.operations[a]);  // as another operation with equal keys would
@@ -304,38 +304,61 @@ TEST(ObserverList, NotifiesInOrder) {
   EXPECT_THAT(heard, ElementsAre(1, 2));
 }
 
-TEST(Arrival, KnowsWhoIsThereAndWhoIsMissing) {
-  Arrival arrival;
-  arrival.begin(3, 2);
-  arrival.add(2, TaskId{7u});
-  arrival.count_needed();
-  EXPECT_EQ(arrival.needed(), 1u);
-  EXPECT_EQ(arrival.arrived(), 1u);
-  EXPECT_EQ(arrival.first_missing(), 0u);
-  EXPECT_FALSE(arrival.ready());
-  arrival.expect(Time{5}, Time{40}, false);
-  arrival.expect(Time{9}, Time{50}, true);
-  EXPECT_EQ(arrival.expected(), Time{9}) << "the latest start";
-  EXPECT_EQ(arrival.due(), Time{40}) << "the earliest deadline";
-  EXPECT_EQ(arrival.lane_due(), Time{40});
-  arrival.begin(2, 2);
-  EXPECT_EQ(arrival.due(), Time::never());
-  arrival.add_all(TaskId{1u});
-  EXPECT_TRUE(arrival.ready());
-  EXPECT_EQ(arrival.arrived(), 2u);
+TEST(ArrivalWriter, SayWhoIsThereAndWhoIsMissing) {
+  PartFixture part(all_reduce_of_two());
+  const Task& task = part.graph().program(RankId{0u}).task(TaskId{0u});
+  Operation& op = part.operations[part.operations.seat(RankId{0u}, task, 0).op];
+  ArrivalWriter& arrivals = part.operations.arrivals();
+  arrivals.add(op, 1, TaskId{7u}, {});
+  EXPECT_FALSE(arrivals.count_in(op, 1)) << "one of two";
+  EXPECT_EQ(op.arrival.arrived(), 1u);
+  EXPECT_EQ(op.arrival.first_missing(), 0u);
+  EXPECT_FALSE(op.arrival.ready());
+  arrivals.expect(op, Time{5}, Time{40}, false);
+  EXPECT_EQ(op.arrival.lane_due(), Time::never());
+  arrivals.expect(op, Time{9}, Time{50}, true);
+  EXPECT_EQ(op.arrival.expected(), Time{9}) << "the latest start";
+  EXPECT_EQ(op.arrival.due(), Time{40}) << "the earliest deadline";
+  EXPECT_EQ(op.arrival.lane_due(), Time{40});
+  arrivals.begin(op);
+  EXPECT_EQ(op.arrival.due(), Time::never());
+  arrivals.add_all(op, TaskId{1u}, {});
+  EXPECT_TRUE(op.arrival.ready());
+  EXPECT_EQ(op.arrival.arrived(), 2u);
 }
 
-TEST(BindingCause, OnlyMovesToALaterOne) {
-  BindingCause cause;
-  cause.extend({Time{5}, 1});
-  cause.extend({Time{3}, 9});
-  EXPECT_EQ(cause.reconfigurations(), 1u);
-  cause.extend({Time{5}, 2});
-  EXPECT_EQ(cause.latest().at, Time{5});
-  EXPECT_EQ(cause.reconfigurations(), 2u);
-  cause.begin();
-  EXPECT_EQ(cause.latest().at, Time{});
+TEST(ArrivalWriter, MoveTheCauseOnlyToALaterOne) {
+  Operation op;
+  ArrivalWriter arrivals(false);
+  arrivals.wait_for(op, {Time{5}, 1});
+  arrivals.wait_for(op, {Time{3}, 9});
+  EXPECT_EQ(op.cause.reconfigurations(), 1u);
+  arrivals.wait_for(op, {Time{5}, 2});
+  EXPECT_EQ(op.cause.latest().at, Time{5});
+  EXPECT_EQ(op.cause.reconfigurations(), 2u);
+  arrivals.begin(op);
+  EXPECT_EQ(op.cause.latest().at, Time{});
 }
+
+TEST(ArrivalWriter, RememberWhoCameLastWhereThatPredicts) {
+  Operation op;
+  op.key.communicator = CommunicatorId{3u};
+  ArrivalWriter predicting(true);
+  EXPECT_FALSE(predicting.last(CommunicatorId{3u}));
+  predicting.record_last(op, 5);
+  EXPECT_EQ(predicting.last(CommunicatorId{3u}), 5u);
+  EXPECT_FALSE(predicting.last(CommunicatorId{2u}));
+  ArrivalWriter other(false);
+  other.record_last(op, 5);
+  EXPECT_FALSE(other.last(CommunicatorId{3u}));
+}
+
+// What execution reads it cannot write: a second writer of an operation does not compile.
+template <class T>
+concept Writable = requires(T& of) {
+  of = T{};
+};
+static_assert(!Writable<Arrival> && !Writable<BindingCause>);
 
 // Rank 0 is at its collective, rank 1 never comes; the other operation has all it needs but its lane.
 TEST(DeadlockReport, NamesTheTaskTheGroupAndThePeerThatIsMissing) {
@@ -352,8 +375,8 @@ TEST(DeadlockReport, NamesTheTaskTheGroupAndThePeerThatIsMissing) {
   const auto seat = [&](std::uint32_t task) -> Operation& {
     return part.operations[part.operations.seat(RankId{0u}, part.graph().program(RankId{0u}).task(TaskId{task}), 0).op];
   };
-  seat(0).arrival.add_all(TaskId{0u});
-  seat(1).arrival.add(0, TaskId{1u});
+  part.operations.arrivals().add_all(seat(0), TaskId{0u}, {});
+  part.operations.arrivals().add(seat(1), 0, TaskId{1u}, {});
   EXPECT_THAT(report.lines(2),
               ElementsAre(AllOf(HasSubstr("rank 0, task 1"), HasSubstr("waits for rank 1 to reach it")),
                           AllOf(HasSubstr("rank 0, task 0"), HasSubstr("waits for its communication lane")),

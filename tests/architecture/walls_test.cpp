@@ -4,12 +4,14 @@
 #include "architecture/source_text.hpp"
 #include "support/source_dir.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <regex>
 #include <set>
 #include <string>
@@ -188,6 +190,55 @@ TEST(Walls, AnIncludeLineOrTheNameOfATestIsNoUse) {
       "  Fixture<Queue> f;\n}\nstruct Fake : room::Listener {};\n");
   EXPECT_FALSE(made.contains("Sequencer"));
   for (const char* name : {"Agent", "Service", "Queue", "Listener"}) EXPECT_TRUE(made.contains(name)) << name;
+}
+
+/// The private headers that a class is made of, with the .cpp files of all of them, by path. `path`: of its .cpp file. What
+/// the other .cpp files include is the business of those parts.
+std::map<std::string, std::string> parts_of(const std::string& path, const std::map<std::string, std::string>& sources) {
+  std::map<std::string, std::string> found;
+  std::vector<std::string> next{path};
+  while (!next.empty()) {
+    const std::string part = next.back();
+    next.pop_back();
+    const auto source = sources.find(part);
+    if (source == sources.end() || !found.insert(*source).second) continue;
+    for (const Include& include : includes_of(source->second)) next.push_back("src/" + include.name);
+  }
+  for (const auto& [part, text] : std::map(found)) {
+    const auto source = sources.find(part.substr(0, part.size() - 3) + "cpp");
+    if (source != sources.end()) found.insert(*source);
+  }
+  return found;
+}
+
+/// The parts that name one of the words in their code.
+std::set<std::string> parts_that_name(const std::set<std::string>& words, const std::map<std::string, std::string>& parts) {
+  std::set<std::string> found;
+  for (const auto& [path, text] : parts) {
+    const std::string code = code_only(text);
+    for (std::size_t i = 0; i < code.size(); ++i) {
+      if (!is_word(code[i])) continue;
+      const std::string word(first_word(std::string_view(code).substr(i)));
+      if (words.contains(word)) found.insert(path);
+      i += word.size();
+    }
+  }
+  return found;
+}
+
+// What chooses between runs (Rehearsals, EqualSteps) makes Runners; a Runner makes simulations.
+TEST(Walls, ARunnerBuildsNoRunner) {
+  std::map<std::string, std::string> sources;
+  for (const SourceFile& file : sources_below(PHOTONRAIL_SOURCE_DIR, "src")) sources.emplace(file.path, file.text);
+  std::map<std::string, std::string> parts = parts_of("src/run/runner.cpp", sources);
+  EXPECT_TRUE(parts.contains("src/run/profiling_runs.cpp")) << "the checker does not follow include lines";
+  const std::set<std::string> makers{"Runner", "Rehearsals", "run_job", "run_equal_steps", "simulate"};
+  EXPECT_TRUE(parts_that_name(makers, parts_of("src/run/rehearsals.cpp", sources)).contains("src/run/rehearsals.cpp"));
+  parts.erase("src/run/runner.hpp");
+  std::string& own = parts["src/run/runner.cpp"];
+  static const std::regex members(R"(Runner::(Runner\()?)");
+  own = std::regex_replace(own, members, "");
+  EXPECT_THAT(parts_that_name(makers, parts), ::testing::IsEmpty());
 }
 
 TEST(Walls, DecisionsHaveNumbersOfTheirOwn) {

@@ -139,6 +139,71 @@ TEST(Runner, RunsAJobFoldedAsItRunsUnfolded) {
   EXPECT_LT(folded.engine.sends, unfolded.engine.sends);
 }
 
+/// Fails the test that expects no call.
+struct CountingObserver : Observer {
+  bool needs_every_rank() const override { return false; }
+  MOCK_METHOD(void, begin, (const Scenario&), (override));
+  MOCK_METHOD(void, end, (Time), (override));
+};
+
+/// Counts what a simulation cannot do without: controllers, and plans of its collectives.
+struct Counts {
+  int controllers = 0;
+  int plans = 0;
+};
+
+class CountingRing : public CollectiveAlgorithm {
+ public:
+  explicit CountingRing(Counts& counts) : counts_(counts) {}
+  std::string_view name() const override { return "ring"; }
+  std::string_view summary() const override { return "a ring that counts its plans"; }
+  bool supports(CollectiveOp op, Member) const override { return op == CollectiveOp::kAllReduce; }
+  std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const override {
+    ++counts_.plans;
+    return CollectiveRegistry::builtin().find("ring").expand(call);
+  }
+
+ private:
+  Counts& counts_;
+};
+
+// The policy wants all that profiling runs give, which are simulations too, but not before the job is run.
+TEST(Runner, ItsConstructorSimulatesNothing) {
+  Counts counts;
+  Job job = two_rings();
+  job.optical(test::ms(20)).build();
+  job.scenario.collectives.own.push_back(std::make_shared<CountingRing>(counts));
+  job.scenario.controller.name = "counted";
+  Registries registries;
+  ControllerFactory counted = registries.controllers.find("opus");
+  counted.name = "counted";
+  counted.make = [&counts, make = counted.make](auto&&... of) {
+    ++counts.controllers;
+    return make(of...);
+  };
+  counted.needs = [needs = counted.needs](const ControllerSpec& spec) {
+    PolicyNeeds wanted = needs(spec);
+    wanted.view.add(ViewPart::kSchedule);
+    wanted.view.add(ViewPart::kDueTimes);
+    return wanted;
+  };
+  registries.controllers.add(counted);
+  ::testing::StrictMock<CountingObserver> observer;
+  Observer* const observers[] = {&observer};
+  const JobRun whole{job.scenario, registries, job.scenario.run, observers};
+  RunCaches caches(whole);
+  const Runner runner(whole, job.scenario.controller, caches);
+  EXPECT_EQ(counts.plans, 0) << "a run or a profiling run was made";
+  EXPECT_EQ(counts.controllers, 0);
+  (void)caches.profiles.of_ranks({.order = true, .slack = true});
+  EXPECT_GT(counts.plans, 0) << "profiling runs are seen";
+  EXPECT_CALL(observer, begin);
+  EXPECT_CALL(observer, end);
+  RunResult result;
+  runner.run(result);
+  EXPECT_GT(counts.controllers, 0);
+}
+
 // Both modes in both orders: the best of four runs, by number. A policy that does not rehearse keeps what the scenario
 // says.
 TEST(Rehearsals, ChooseTheWayWithTheShortestRun) {

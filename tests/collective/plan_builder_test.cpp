@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 namespace photonrail {
 namespace {
 
@@ -72,6 +74,36 @@ TEST(SendPlanBuilder, AStepIsASendToOneself) {
   EXPECT_EQ(plan->wire_bytes(), Bytes{11});
   SendPlanBuilder other(2, 4);
   EXPECT_THROW(other.add_step(1, {.kind = LocalStep::Kind::kTiles}), InternalError);  // no tiles
+}
+
+// What sends have in common is kept once: here of 1,000 sends, of which no two neighbours are alike, and some are.
+TEST(SendPlanBuilder, EverySendKeepsWhatItIs) {
+  const auto wanted = [](std::uint32_t i) {
+    return Send{.from = i % 5,
+                .to = (i + 1 + i % 4) % 5,
+                .bytes = {i % 3 == 0 ? 7 : i * 11},
+                .first_chunk = i % 90,
+                .chunks = 1 + i % 10,
+                .round = i / 250,
+                .reduce = i % 2 == 0,
+                .ordered = i % 7 == 0};
+  };
+  SendPlanBuilder builder(5, 100);
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    const std::vector<SendIndex> after = i % 2 == 0 ? std::vector<SendIndex>{} : std::vector<SendIndex>{i - 1};
+    builder.add(wanted(i), after, i % 100 == 50 ? std::vector<ChunkRun>{{97, 2}, {3, 1}} : std::vector<ChunkRun>{});
+  }
+  const auto plan = std::move(builder).build();
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    const SendIndex place = i % 2 == 0 ? i / 2 : 500 + i / 2;
+    const Send is = plan->send(place);
+    const Send was = wanted(i);
+    EXPECT_EQ(std::tie(is.from, is.to, is.bytes, is.first_chunk, is.chunks, is.round, is.reduce, is.ordered),
+              std::tie(was.from, was.to, was.bytes, was.first_chunk, was.chunks, was.round, was.reduce, was.ordered));
+    std::vector<ChunkRun> data;
+    plan->data(place, data);
+    EXPECT_EQ(data.size(), i % 100 == 50 ? 3u : 1u);
+  }
 }
 
 TEST(SendPlanBuilder, AnEmptyPlanIsAPlan) {

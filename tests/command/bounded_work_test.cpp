@@ -125,7 +125,7 @@ TEST_F(BoundedWork, ASignalEndsEveryVerb) {
                         {"axes", {{{"name", "bytes"}, {"pointer", "/workload/collective/bytes"}, {"values", {1, 2}}}}}});
   for (const std::string verb :
        {"goodput months.json", "goodput months.json --out kept", "run busy.json", "sweep points.json"}) {
-    const Outcome told = run_within(60, verb + " >.out 2>.err & sleep 2; kill -TERM $!; wait $!; exit $?; :");
+    const Outcome told = run_within(60, verb + " >.out 2>.err & sleep 1; kill -TERM $!; wait $!; exit $?; :");
     EXPECT_EQ(told.status, 143) << verb << ": " << told.err;
   }
   // Of measured rows those are kept that were complete.
@@ -134,7 +134,7 @@ TEST_F(BoundedWork, ASignalEndsEveryVerb) {
                        {{{"name", "quick"}, {"measured_step_s", 1}, {"scenario", tiny("quick")}},
                         {{"name", "endless"}, {"measured_step_s", 1}, {"scenario", busy}}}}});
   const Outcome told = run_within(
-      60, "calibrate --rows rows.json --markdown rows.md >.out 2>.err & sleep 2; kill -TERM $!; wait $!; exit $?; :");
+      60, "calibrate --rows rows.json --markdown rows.md >.out 2>.err & sleep 1; kill -TERM $!; wait $!; exit $?; :");
   EXPECT_EQ(told.status, 143) << told.err;
   EXPECT_THAT(told.err, HasSubstr("the rows that are complete are in rows.md"));
   EXPECT_THAT(read(folder_ / "rows.md"), AllOf(HasSubstr("| quick |"), Not(HasSubstr("| endless |"))));

@@ -132,6 +132,9 @@ class SendPlan {
 class SendPlanBuilder {
  public:
   SendPlanBuilder(Member members, std::uint32_t chunk_count);
+  SendPlanBuilder(SendPlanBuilder&&) noexcept;
+  SendPlanBuilder& operator=(SendPlanBuilder&&) noexcept;
+  ~SendPlanBuilder();
 
   /// Adds a send that waits for the arrival of the sends in `after` (indices that `add` returned). REQUIRES: they exist.
   /// `more`: runs of chunks that travel in the same message, besides the one that the send names.
@@ -144,15 +147,11 @@ class SendPlanBuilder {
   [[nodiscard]] std::unique_ptr<const SendPlan> build() &&;
 
  private:
+  struct Written;
+
   Member members_;
   std::uint32_t chunk_count_;
-  std::vector<bool> late_;  ///< by member: the plan starts without it
-  std::vector<Send> sends_;
-  std::vector<LocalStep> steps_;  ///< by Send::first_chunk of a send of a member to itself
-  std::vector<SendIndex> after_;  ///< send i waits for after_[first_after_[i]] .. after_[first_after_[i + 1] - 1]
-  std::vector<std::size_t> first_after_{0};
-  std::vector<ChunkRun> more_;  ///< of send i: more_[first_more_[i]] .. more_[first_more_[i + 1] - 1]
-  std::vector<std::size_t> first_more_{0};
+  std::unique_ptr<Written> written_;
 };
 
 /// The bytes of piece `index` when `total` is cut into `parts`. The pieces differ by at most one byte, the larger ones come

@@ -3,7 +3,6 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 namespace photonrail::collective {
@@ -156,32 +155,12 @@ std::vector<ScaleUpFabric> all_fabrics() {
   return fabrics;
 }
 
-/// time = launch + tokens x (own + copies x copy).
-struct TokenCost {
-  std::string_view name;
-  double launch_us;
-  double own_ns;
-  double copy_ns;
-};
-
-// Least squares of the relative error over EP 2, 8 and 32, 64 tokens and more; every second size.
-constexpr std::array<TokenCost, 8> kTokenCosts{{{"prepare", 13.1, 6.76, 0.0},
-                                                {"dispatch_bf16", 11.1, 30.95, 20.89},
-                                                {"dispatch_fp8", 10.7, 25.81, 9.81},
-                                                {"dispatch_fp4", 11.5, 34.85, 4.06},
-                                                {"combine_bf16", 11.5, 60.23, 20.72},
-                                                {"combine_fp4", 14.9, 129.71, 4.70},
-                                                {"one_sided_dispatch_fp4", 14.8, 3.65, 6.20},
-                                                {"one_sided_combine_bf16", 15.7, -3.03, 24.12}}};
-
 }  // namespace
 
 std::string_view to_string(ScaleUpProtocol protocol) {
   constexpr std::string_view kNames[] = {"LL", "LL128", "Simple", "NVLS", "pairwise LL", "pairwise Simple"};
   return kNames[static_cast<std::size_t>(protocol)];
 }
-
-std::string_view to_string(TokenExchange exchange) { return kTokenCosts[static_cast<std::size_t>(exchange)].name; }
 
 const std::vector<ScaleUpFabric>& scale_up_fabrics() {
   static const std::vector<ScaleUpFabric> kFabrics = all_fabrics();
@@ -228,19 +207,6 @@ Duration scale_up_time(const ScaleUpFabric& fabric, CollectiveOp op, std::uint32
                       "all_to_all is pairwise, NVLS is for all_reduce, rings serve the others");
   }
   return round_up_picoseconds(microseconds(fabric, op, ranks, bytes, protocol) * 1e6);
-}
-
-Duration token_exchange_time(TokenExchange exchange, std::uint32_t ep, std::uint64_t tokens, std::uint32_t top_k,
-                             std::uint32_t hidden) {
-  if (ep < 2) throw ConfigError("ep", "an exchange has 2 members or more");
-  if (top_k == 0 || hidden == 0) throw ConfigError("top_k", "a token has an expert and a width of 1 or more");
-  const TokenCost& cost = kTokenCosts[static_cast<std::size_t>(exchange)];
-  constexpr double kMeasuredHidden = 7168.0;
-  const double n = ep;
-  const double copies = std::min<double>(top_k, n) * (n - 1.0) / n;
-  const double each =
-      exchange == TokenExchange::kPrepare ? cost.own_ns : (cost.own_ns + copies * cost.copy_ns) * hidden / kMeasuredHidden;
-  return round_up_picoseconds(cost.launch_us * 1e6 + static_cast<double>(tokens) * std::max(each, 0.0) * 1e3);
 }
 
 }  // namespace photonrail::collective

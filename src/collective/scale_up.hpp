@@ -73,22 +73,4 @@ struct ScaleUpTime {
 /// GPU.
 [[nodiscard]] std::vector<std::pair<double, double>> graph_all_reduce(std::string_view gpu, std::uint32_t ranks);
 
-/// Exchanges of tokens with experts on GB200 NVL72, hidden 7,168, top 8 of 256, in kernels that read and write the memory
-/// of other GPUs. `tokens`: of a GPU. A token is sent once to each rank that has one of its experts: min(top_k, ep) (ep -
-/// 1) / ep others.
-enum class TokenExchange : std::uint8_t {
-  kPrepare,  ///< counts and places, before a two-sided dispatch
-  kDispatchBf16,
-  kDispatchFp8,
-  kDispatchFp4,
-  kCombineBf16,
-  kCombineFp4,
-  kOneSidedDispatchFp4,
-  kOneSidedCombine,  ///< bf16
-};
-[[nodiscard]] std::string_view to_string(TokenExchange exchange);
-/// Throws ConfigError: ep below 2, no top_k. Bytes of other widths than 7,168 in proportion to `hidden`.
-[[nodiscard]] Duration token_exchange_time(TokenExchange exchange, std::uint32_t ep, std::uint64_t tokens,
-                                           std::uint32_t top_k = 8, std::uint32_t hidden = 7168);
-
 }  // namespace photonrail::collective

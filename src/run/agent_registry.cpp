@@ -1,12 +1,15 @@
 // The agents that scenarios may name.
 #include "photonrail/error.hpp"
-#include "photonrail/workload/agents.hpp"
 #include "photonrail/workload/registry.hpp"
 #include "run/name_table.hpp"
+#include "workload/agents.hpp"
 
 #include <utility>
 
 namespace photonrail {
+
+using workload::ArrivingJob;
+using workload::JobPlacement;
 
 namespace {
 
@@ -20,7 +23,7 @@ AgentFactory repeat() {
           "ranks", "the step has " + std::to_string(spec.step->ranks()) + " ranks and the job " + std::to_string(ranks),
           "remove \"ranks\"");
     }
-    return std::make_unique<RepeatedStep>(spec.step, spec.parameters.count("steps"));
+    return std::make_unique<workload::RepeatedStep>(spec.step, spec.parameters.count("steps"));
   };
   return factory;
 }
@@ -34,7 +37,7 @@ std::vector<Time> arrivals_of(const AgentSpec& spec, std::uint64_t seed) {
     throw ConfigError("at_s", "says when jobs arrive, and so do \"jobs\" and \"per_s\"", "keep one of them");
   if (spec.times.empty() && (jobs == 0 || per_s <= 0.0))
     throw ConfigError("", "says no arrivals", "give \"at_s\", or \"jobs\" and \"per_s\"");
-  return drawn ? poisson_arrivals(per_s, jobs, seed) : spec.times;
+  return drawn ? workload::poisson_arrivals(per_s, jobs, seed) : spec.times;
 }
 
 AgentFactory arrivals() {
@@ -56,7 +59,8 @@ AgentFactory arrivals() {
           "raise \"ranks\"");
     }
     const bool servers = spec.parameters.word("placement") == "whole_servers";
-    const JobPlacement placement = servers ? whole_servers(spec.ranks_per_server) : JobPlacement(lowest_free_ranks);
+    const JobPlacement placement =
+        servers ? workload::whole_servers(spec.ranks_per_server) : JobPlacement(workload::lowest_free_ranks);
     if (servers && placement(spec.step->ranks(), std::vector<bool>(ranks, true)).empty()) {
       throw ConfigError(
           "placement",
@@ -65,7 +69,7 @@ AgentFactory arrivals() {
     }
     std::vector<ArrivingJob> jobs;
     for (const Time at : arrivals_of(spec, seed)) jobs.push_back({at, spec.step, spec.parameters.count("steps")});
-    return std::make_unique<Arrivals>(std::move(jobs), placement);
+    return std::make_unique<workload::Arrivals>(std::move(jobs), placement);
   };
   return factory;
 }

@@ -1,4 +1,4 @@
-#include "photonrail/testing/side_by_side.hpp"
+#include "photonrail/testing/laws.hpp"
 
 #include "core/printed.hpp"
 #include "photonrail/error.hpp"

@@ -1,9 +1,9 @@
 #include "photonrail/core/random.hpp"
-#include "photonrail/workload/agents.hpp"
+#include "workload/agents.hpp"
 
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 std::vector<RankId> lowest_free_ranks(std::size_t wanted, const std::vector<bool>& free) {
   std::vector<RankId> ranks;
@@ -91,4 +91,4 @@ std::vector<Time> poisson_arrivals(double per_s, std::size_t count, std::uint64_
   return times;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -1,9 +1,9 @@
-#include "photonrail/workload/agents.hpp"
+#include "workload/agents.hpp"
 
 #include <numeric>
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -45,4 +45,4 @@ void RepeatedStep::on(const WorkEvent& event, WorkSink& sink) {
 
 std::optional<KnownFuture> RepeatedStep::known_future() const { return hidden_ ? std::nullopt : std::optional(future_); }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

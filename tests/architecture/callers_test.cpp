@@ -74,10 +74,9 @@ struct Names {
 };
 
 TEST(Callers, EveryFunctionHasOneOutsideTheTests) {
-  // What programs of users call, and the command does another way; results as texts; a published model of exchanges.
-  const std::set<std::string, std::less<>> for_users{"check_sweep",         "compare_results", "msccl_xml",
-                                                     "read_task_graph",     "ring_units",      "scale_up_of",
-                                                     "token_exchange_time", "with_scheduler"};
+  // What programs of users call, and the command does another way; results as texts.
+  const std::set<std::string, std::less<>> for_users{"check_sweep", "compare_results", "msccl_xml", "read_task_graph",
+                                                     "with_scheduler"};
   Names names;
   for (const char* folder : {"include", "src", "tools", "python"}) {
     for (const SourceFile& file : sources_below(PHOTONRAIL_SOURCE_DIR, folder)) names.read(file);

@@ -23,8 +23,6 @@ using collective::graph_all_reduce;
 using collective::scale_up_fabric;
 using collective::ScaleUpFabric;
 using collective::ScaleUpProtocol;
-using collective::token_exchange_time;
-using collective::TokenExchange;
 ScaleUpFabric simple_fabric() {
   ScaleUpFabric fabric;
   fabric.name = "x";
@@ -68,15 +66,6 @@ TEST(ScaleUpTimes, SayWhatIsWrong) {
       static_cast<void>(scale_up_time(scale_up_fabric("a100"), CollectiveOp::kAllReduce, 2, {1}, ScaleUpProtocol::kNvls)),
       ConfigError);
   EXPECT_THROW(static_cast<void>(scale_up_fabric("h1000")), ConfigError);
-  EXPECT_THROW(static_cast<void>(token_exchange_time(TokenExchange::kPrepare, 1, 1)), ConfigError);
-}
-
-TEST(ScaleUpTimes, TokensGoOnceToEachRank) {
-  // With 4 ranks and 8 experts a token has experts on all: 3 others. 1,000 tokens: 11.1 us + 30.95 + 3 x 20.89 us.
-  EXPECT_NEAR(in_us(token_exchange_time(TokenExchange::kDispatchBf16, 4, 1000)), 11.1 + 30.95 + 3 * 20.89, 1e-3);
-  // With 64 it meets its own rank once in 8 times: 8 x 63 / 64 others.
-  EXPECT_NEAR(in_us(token_exchange_time(TokenExchange::kDispatchBf16, 64, 1000)), 11.1 + 30.95 + 8 * 63.0 / 64 * 20.89,
-              1e-3);
 }
 
 std::vector<std::vector<std::string>> csv(const std::filesystem::path& file) {
@@ -170,35 +159,6 @@ TEST(ScaleUpTimesData, AreThoseOfAllReducesInGraphs) {
     }
   }
   EXPECT_EQ(compared, 207U);
-}
-
-// 1,024 tokens and more: every exchange of the GB200 within 10 % in the geometric mean.
-TEST(ScaleUpTimesData, AreThoseOfTokenExchanges) {
-  PHOTONRAIL_REQUIRE_SHARED_DATA(data);
-  const std::map<std::string, TokenExchange> exchanges{
-      {"two_sided prepare bfloat16", TokenExchange::kPrepare},
-      {"two_sided dispatch bfloat16", TokenExchange::kDispatchBf16},
-      {"two_sided dispatch fp8", TokenExchange::kDispatchFp8},
-      {"two_sided dispatch nvfp4", TokenExchange::kDispatchFp4},
-      {"two_sided combine bfloat16", TokenExchange::kCombineBf16},
-      {"two_sided combine_low_precision nvfp4", TokenExchange::kCombineFp4},
-      {"one_sided dispatch nvfp4", TokenExchange::kOneSidedDispatchFp4},
-      {"one_sided combine nvfp4", TokenExchange::kOneSidedCombine}};
-  std::map<std::string, Error> errors;
-  for (const auto& row : csv(data / "operators/alltoall_nvlink.csv")) {
-    const std::string name = row[1] + " " + row[2] + " " + row[3];
-    const auto known = exchanges.find(name);
-    const auto tokens = std::stoull(row[8]);
-    if (known == exchanges.end() || tokens < 1024) continue;
-    const Duration time = token_exchange_time(known->second, static_cast<std::uint32_t>(std::stoul(row[4])), tokens);
-    errors[name].add(in_us(time), std::stod(row[9]));
-    errors["all"].add(in_us(time), std::stod(row[9]));
-  }
-  EXPECT_EQ(errors.size(), exchanges.size() + 1);
-  for (const auto& [name, error] : errors) {
-    std::printf("%-40s %3d points %5.1f %%\n", name.c_str(), error.count, 100.0 * error.mean());
-    EXPECT_LT(error.mean(), 0.10) << name;
-  }
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 #include "photonrail/error.hpp"
 #include "photonrail/testing/agent_kit.hpp"
 #include "photonrail/testing/tiny_job.hpp"
-#include "photonrail/workload/agents.hpp"
 #include "run/drawing.hpp"
 #include "support/test_cases.hpp"
+#include "workload/agents.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,6 +19,11 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using workload::Arrivals;
+using workload::ArrivingJob;
+using workload::poisson_arrivals;
+using workload::RepeatedStep;
+using workload::whole_servers;
 using WorkKind = WorkEvent::Kind;
 
 /// Does what a function says.

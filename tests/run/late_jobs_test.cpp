@@ -1,7 +1,7 @@
 // Jobs that start late, held to an agent that launches them.
-#include "photonrail/workload/agents.hpp"
 #include "run/drawing.hpp"
 #include "support/test_cases.hpp"
+#include "workload/agents.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,13 +40,13 @@ TEST(LateJobs, AJobThatStartsLateIsAnArrival) {
     all.gpu_of_rank.insert(all.gpu_of_rank.end(), other.gpu_of_rank.begin(), other.gpu_of_rank.end());
     const auto graph = std::make_shared<const TaskGraph>(one.graph);
     std::size_t placed = 0;
-    Arrivals agent({{Time{}, graph, one.run.iterations}, {other.start, graph, one.run.iterations}},
-                   [&](std::size_t wanted, const std::vector<bool>&) {
-                     std::vector<RankId> of_job;
-                     for (std::size_t r = 0; r < wanted; ++r) of_job.emplace_back(placed * wanted + r);
-                     ++placed;
-                     return of_job;
-                   });
+    workload::Arrivals agent({{Time{}, graph, one.run.iterations}, {other.start, graph, one.run.iterations}},
+                             [&](std::size_t wanted, const std::vector<bool>&) {
+                               std::vector<RankId> of_job;
+                               for (std::size_t r = 0; r < wanted; ++r) of_job.emplace_back(placed * wanted + r);
+                               ++placed;
+                               return of_job;
+                             });
     const RunResult result = simulate(all, agent);
     ASSERT_EQ(result.makespan, expected.makespan) << "seed " << seed;
     for (std::size_t j = 0; j < 2; ++j) {

@@ -1,6 +1,5 @@
 // Policies on one job, in a table.
-#include "photonrail/testing/side_by_side.hpp"
-
+#include "photonrail/testing/laws.hpp"
 #include "photonrail/testing/tiny_job.hpp"
 #include "testing/broken_policies.hpp"
 

@@ -1,9 +1,10 @@
 // Laws are what every reconfiguration policy must keep, as functions that examine one: for a test frame of your choice.
 // conformance.hpp has them as GoogleTest tests. And the policy under test: how to make it, in which settings, and which
-// scenarios it is for.
+// scenarios it is for. And policies side by side on one job.
 #pragma once
 
 #include "photonrail/controller.hpp"
+#include "photonrail/result.hpp"
 #include "photonrail/scenario.hpp"
 
 #include <functional>
@@ -54,5 +55,19 @@ struct PolicyProperty {
 
 /// Its name.
 std::ostream& operator<<(std::ostream& out, const PolicyProperty& law);
+
+struct PolicyResult {
+  std::string name;     ///< of the policy and its setting
+  RunResult result{};   ///< as far as `problem` is empty
+  std::string problem;  ///< why the run did not finish; empty when it did
+};
+
+/// Every policy in each of its settings, on the scenario's job, cluster and delays. In the order of `policies`.
+[[nodiscard]] std::vector<PolicyResult> run_side_by_side(const Scenario& scenario,
+                                                         std::span<const PolicyUnderTest> policies);
+
+/// In Markdown, a line each: makespan, how much longer than the first that finished on electrical rails (or, without one,
+/// than the shortest), reconfigurations, mean wait for them, hidden share. Runs that did not finish come last, with why.
+[[nodiscard]] std::string to_markdown(std::span<const PolicyResult> contenders);
 
 }  // namespace photonrail::testing

@@ -1,8 +1,8 @@
 // Who had which accelerators when: a picture of a pod over time.
 #pragma once
 
-#include "photonrail/study/slices/slices.hpp"
 #include "studies/slices/pods/scheduling.hpp"
+#include "studies/slices/pods/wiring.hpp"
 
 #include <string>
 

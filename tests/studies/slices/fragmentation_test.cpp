@@ -4,8 +4,8 @@
 // places, as after long use; then slices leave at random until half of the rack is idle or more. docs/validation.md has
 // other states.
 #include "photonrail/core/random.hpp"
-#include "photonrail/study/slices/slices.hpp"
 #include "studies/slices/pods/scheduling.hpp"
+#include "studies/slices/pods/wiring.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // What every allocator promises, on random pods.
 #include "photonrail/core/random.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/study/slices/slices.hpp"
+#include "studies/slices/pods/wiring.hpp"
 #include "support/test_cases.hpp"
 
 #include <gtest/gtest.h>

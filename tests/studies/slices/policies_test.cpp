@@ -1,8 +1,8 @@
 // Decisions worked out by hand, policy by policy.
 #include "photonrail/error.hpp"
-#include "photonrail/study/slices/slices.hpp"
 #include "studies/slices/pods/fold_shape.hpp"
 #include "studies/slices/pods/hilbert.hpp"
+#include "studies/slices/pods/wiring.hpp"
 
 #include <gtest/gtest.h>
 
@@ -151,65 +151,6 @@ TEST(Cubes, ThePublishedRulesMayMissAFace) {
   EXPECT_FALSE(place("ocs_cubes", pod, Shape::of({6, 2, 2})).has_value());
 }
 
-// Twisted 4x4x8: the circuit that closes x at (3, y, z) goes to (0, y, z + 4): 16 z-closings within, all of x and y between
-// the two cubes.
-TEST(Cubes, ATwistedTorusIsOtherCircuitsOnTheSameCubes) {
-  const Pod pod = pod_with(Shape::of({8, 8, 8}), {{{0, 0, 0}, {4, 4, 4}}, {{4, 4, 4}, {4, 4, 4}}});
-  const auto slice = place("ocs_cubes", pod, Shape::of({4, 4, 8}));
-  ASSERT_TRUE(slice.has_value());
-  const SliceWiring plain = wiring_of(pod.spec(), *slice, SliceFabric::kCubes);
-  const SliceWiring twisted = wiring_of(pod.spec(), *slice, SliceFabric::kCubes, true);
-  EXPECT_EQ(plain.missing, 0u);
-  EXPECT_EQ(twisted.missing, 0u);
-  EXPECT_EQ(plain.circuits.size(), 96u);  // two cubes x three dimensions x 16 positions
-  EXPECT_EQ(twisted.circuits.size(), 96u);
-  const auto between = [&](const SliceWiring& wiring) {
-    return std::count_if(wiring.circuits.begin(), wiring.circuits.end(), [&](const FaceCircuit& c) {
-      return pod.spec().torus.at(c.from)[0] / 4 != pod.spec().torus.at(c.to)[0] / 4;
-    });
-  };
-  EXPECT_EQ(between(plain), 32);    // the two closings of z
-  EXPECT_EQ(between(twisted), 96);  // those, and every closing of x and y
-  const ScaleUpShape shape = scale_up_of(pod.spec(), *slice, SliceFabric::kCubes, true);
-  EXPECT_EQ(shape.sides, (std::vector<std::uint32_t>{4, 4, 8}));
-  EXPECT_EQ(shape.wraps, (std::vector<bool>{true, true, true}));
-  EXPECT_EQ(shape.block, 4u);
-  EXPECT_TRUE(shape.twisted);
-  EXPECT_THROW((void)wiring_of(pod.spec(), *place("ocs_cubes", pod, Shape::of({4, 4, 4})), SliceFabric::kCubes, true),
-               ConfigError);
-}
-
-// 4x8x8: the circuits that close x are shifted by 4 along y and along z, so that each joins cubes that differ in both.
-TEST(Cubes, ATwistShiftsAlongBothLongSides) {
-  const Pod pod(PodSpec{.torus = Shape::of({4, 8, 8})});
-  const auto slice = place("ocs_cubes", pod, Shape::of({4, 8, 8}));
-  ASSERT_TRUE(slice.has_value());
-  const SliceWiring twisted = wiring_of(pod.spec(), *slice, SliceFabric::kCubes, true);
-  EXPECT_EQ(twisted.missing, 0u);
-  std::size_t closings = 0;
-  for (const FaceCircuit& c : twisted.circuits) {
-    if (c.dimension != 0) continue;
-    ++closings;
-    for (const std::size_t d : {1, 2}) {
-      EXPECT_EQ((pod.spec().torus.at(c.from)[d] + 4) % 8, pod.spec().torus.at(c.to)[d]);
-    }
-  }
-  EXPECT_EQ(closings, 64u);
-}
-
-// Part of a torus: closed where it is as long as the torus. Of cubes: where its side is a multiple of 4.
-TEST(Slices, HaveTheLinksOfTheirShape) {
-  const Pod pod(PodSpec{.torus = Shape::of({8, 8, 8})});
-  const auto box = place("firstfit", pod, Shape::of({8, 4, 2}));
-  ASSERT_TRUE(box.has_value());
-  EXPECT_EQ(scale_up_of(pod.spec(), *box, SliceFabric::kTorus).wraps, (std::vector<bool>{true, false, false}));
-  const auto cubes = place("ocs_cubes", pod, Shape::of({8, 4, 2}));
-  ASSERT_TRUE(cubes.has_value());
-  const ScaleUpShape shape = scale_up_of(pod.spec(), *cubes, SliceFabric::kCubes);
-  EXPECT_EQ(shape.wraps, (std::vector<bool>{true, true, false}));
-  EXPECT_EQ(shape.block, 0u);  // 2 is no number of cubes
-}
-
 TEST(Folding, KeepsTheLinksOfTheShape) {
   const auto texts = [](const std::vector<Shape>& shapes) {
     std::vector<std::string> found;
@@ -332,17 +273,6 @@ TEST(Shares, InterleavedTenantsHalveEachOther) {
   // A line of 3 closes its ring over its own links: two rings on each.
   const std::vector<Placement> open{line({0, 1, 2})};
   EXPECT_EQ(torus_shares(spec, open), (std::vector<double>{0.5}));
-}
-
-// 4 servers of 2x2: one slice has two of them, another has one, one is idle: (8 + 8 + 4 + 4) / 4.
-TEST(BlastRadius, IsTheSliceAroundAServer) {
-  PodSpec spec;
-  spec.torus = Shape::of({4, 4});
-  spec.server = Shape::of({2, 2});
-  const Pod pod(spec);
-  const std::vector<Placement> slices{{Shape::of({2, 4}), {0, 1, 2, 3, 4, 5, 6, 7}, {}},
-                                      {Shape::of({2, 2}), {8, 9, 12, 13}, {}}};
-  EXPECT_DOUBLE_EQ(blast_radius(spec, slices), 6.0);
 }
 
 TEST(Stranded, IsWhatNoRequestGets) {

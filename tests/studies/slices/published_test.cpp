@@ -1,15 +1,17 @@
 // Figures that others published about slices. docs/validation.md has the table with sources and reasons.
-#include "photonrail/study/slices/slices.hpp"
 #include "studies/slices/pods/availability.hpp"
 #include "studies/slices/pods/step_circuits.hpp"
+#include "studies/slices/pods/wiring.hpp"
 #include "support/shared_data.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <bit>
 #include <cmath>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -115,6 +117,32 @@ TEST(PublishedAvailability, GoodputIsThatOfThePaper) {
   EXPECT_LT(goodput_fixed(pod, 16), 0.1);
 }
 
+/// Bandwidth of rings, in units of one fixed link and direction. An accelerator injects `injection` units; each ring that
+/// it belongs to gets a part in proportion to its weight, half of it in each direction; a ring runs at the least of its
+/// members. Source: public artifact of Morphlux (arXiv 2508.03674).
+struct RingUnits {
+  double steered = 0.0;             ///< egress as a pool
+  std::uint32_t steered_whole = 0;  ///< in whole units, as the public allocator gives them
+  std::uint32_t fixed = 0;          ///< whole units of links that cannot be steered, capped by the link
+};
+
+/// `rings`: members by number. `weights`: by ring, empty: equal.
+std::vector<RingUnits> ring_units(const std::vector<std::vector<std::uint32_t>>& rings, double injection, double link,
+                                  const std::vector<double>& weights = {}) {
+  const auto weight = [&](std::size_t ring) { return weights.empty() ? 1.0 : weights[ring]; };
+  std::map<std::uint32_t, double> sums;
+  for (std::size_t r = 0; r < rings.size(); ++r) {
+    for (const std::uint32_t member : rings[r]) sums[member] += weight(r);
+  }
+  std::vector<RingUnits> units(rings.size());
+  for (std::size_t r = 0; r < rings.size(); ++r) {
+    double least = injection;
+    for (const std::uint32_t member : rings[r]) least = std::min(least, injection * weight(r) / sums.at(member) / 2.0);
+    units[r] = {least, static_cast<std::uint32_t>(least), static_cast<std::uint32_t>(std::min(least, link))};
+  }
+  return units;
+}
+
 TEST(PublishedRings, BandwidthCasesOfMorphlux) {
   PHOTONRAIL_REQUIRE_SHARED_DATA(data);
   const json all = json::parse(std::ifstream(data / "slices/morphlux.json")).at("bandwidth_cases");
@@ -158,12 +186,12 @@ TEST(PublishedRings, AreHalvesOfEqualParts) {
 // A 2x2x1 slice of fixed links: each accelerator has one neighbour in x, one in y and none in z: 2 of 6 links, 2/3 lost.
 // With a pool of egress nothing is lost: up to 66.7 % of the egress more. 2x2x2: 3 of 6; 2x2x4: 4 of 6; 2x4x4: 5 of 6.
 TEST(PublishedRings, EgressThatSmallSlicesLose) {
-  EXPECT_DOUBLE_EQ(1.0 - egress_of(Shape::of({2, 2, 1})).total, 2.0 / 3.0);
-  EXPECT_DOUBLE_EQ(egress_of(Shape::of({2, 2, 2})).total, 0.5);
-  EXPECT_DOUBLE_EQ(egress_of(Shape::of({2, 2, 4})).total, 4.0 / 6.0);
-  EXPECT_DOUBLE_EQ(egress_of(Shape::of({2, 4, 4})).total, 5.0 / 6.0);
-  EXPECT_DOUBLE_EQ(egress_of(Shape::of({4, 4, 4})).total, 1.0);
-  EXPECT_DOUBLE_EQ(1.0 - egress_of(Shape::of({4, 2, 4})).of_dimension[1], 0.5);  // half of the Y links
+  EXPECT_DOUBLE_EQ(1.0 - egress_of(Shape::of({2, 2, 1})), 2.0 / 3.0);
+  EXPECT_DOUBLE_EQ(egress_of(Shape::of({2, 2, 2})), 0.5);
+  EXPECT_DOUBLE_EQ(egress_of(Shape::of({2, 2, 4})), 4.0 / 6.0);
+  EXPECT_DOUBLE_EQ(egress_of(Shape::of({2, 4, 4})), 5.0 / 6.0);
+  EXPECT_DOUBLE_EQ(egress_of(Shape::of({4, 4, 4})), 1.0);
+  EXPECT_DOUBLE_EQ(egress_of(Shape::of({4, 2, 4})), (1.0 + 0.5 + 1.0) / 3.0);  // half of the Y links
 }
 
 ShiftSchedule schedule_of(const std::string& algorithm, double bytes, std::uint32_t nodes, double gbps, double alpha_ns,
@@ -211,26 +239,42 @@ TEST(PublishedShifts, TheWorkedExample) {
   EXPECT_EQ(found.segments, expected);
 }
 
+/// An all-reduce inside a rack of photonic servers, circuits made for each step, against a ring on a slice of a torus that
+/// has a third of the egress. Terms: Lumorph (arXiv 2501.18169).
+struct RackAllReduce {
+  std::uint32_t accelerators = 64;  ///< a power of 2
+  double alpha_s = 0.0;             ///< of a step
+  static constexpr double kEgress = 300e9;
+  static constexpr double kReconfiguration = 3.7e-6;
+
+  /// Bytes that a member sends, for each byte of the all-reduce.
+  [[nodiscard]] double sent_share() const { return 2.0 * (accelerators - 1) / accelerators; }
+  /// Ring on a third of the egress: 2 (n - 1) alpha + 2 (n - 1) / n bytes / (egress / 3).
+  [[nodiscard]] double on_torus(double bytes) const {
+    return 2.0 * (accelerators - 1) * alpha_s + sent_share() * bytes * 3.0 / kEgress;
+  }
+  /// Recursive halving and doubling, 2 log2 n steps: each pays alpha and the reconfiguration, all bytes go at full egress.
+  [[nodiscard]] double on_circuits(double bytes) const {
+    return 2.0 * std::countr_zero(accelerators) * (alpha_s + kReconfiguration) + sent_share() * bytes / kEgress;
+  }
+};
+
 // Large sizes: a third of the egress takes three times as long, so that circuits save 2/3 = 66.7 %. Small sizes save
 // latency: 2 (n - 1) steps of alpha against 2 log2 n of alpha + 3.7 us.
 TEST(PublishedLumorph, ASavingOf74PercentNeedsLongLatenciesToo) {
   RackAllReduce rack;
-  rack.accelerators = 64;
-  rack.egress = Bandwidth{300e9};
   const auto saving = [&](double alpha_us, double bytes) {
-    rack.alpha = Duration{std::llround(alpha_us * 1e6)};
-    return 1.0 - to_seconds(rack.on_circuits(bytes)) / to_seconds(rack.on_torus(bytes));
+    rack.alpha_s = alpha_us * 1e-6;
+    return 1.0 - rack.on_circuits(bytes) / rack.on_torus(bytes);
   };
   EXPECT_NEAR(saving(1.0, 1e12), 2.0 / 3.0, 1e-3);
   // Without bytes: 1 - 12 (alpha + 3.7) / (126 alpha): 74 % at alpha = 44.4 / (126 x 0.26 - 12) = 2.14 us.
   EXPECT_NEAR(saving(2.139, 0.0), 0.74, 1e-3);
   EXPECT_LT(saving(1.0, 1e4), 0.6);
-  EXPECT_EQ(rack.break_even(), 0.0);
   // 4 accelerators, alpha 1 us: 6 us against 4 x 4.7 = 18.8; 12.8 us behind. Of S bytes 1.5 S / 300 GB/s against three
   // times that: 2 x 1.5 S / 300e9 = 12.8e-6, S = 1.28 MB.
   rack.accelerators = 4;
-  rack.alpha = Duration{1'000'000};
-  EXPECT_NEAR(rack.break_even(), 1.28e6, 1.0);
+  rack.alpha_s = 1e-6;
   EXPECT_GT(rack.on_circuits(1.2e6), rack.on_torus(1.2e6));
   EXPECT_LT(rack.on_circuits(1.4e6), rack.on_torus(1.4e6));
 }

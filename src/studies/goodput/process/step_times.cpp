@@ -65,11 +65,6 @@ std::optional<Duration> SimulatedSteps::of(const Configuration& configuration) {
   return step;
 }
 
-std::size_t SimulatedSteps::distinct() const {
-  const std::lock_guard lock(state_->mutex);
-  return state_->steps.size();
-}
-
 std::size_t SimulatedSteps::simulated() const {
   const std::lock_guard lock(state_->mutex);
   return state_->simulated;

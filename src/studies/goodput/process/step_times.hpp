@@ -74,8 +74,7 @@ class SimulatedSteps : public StepTimes {
   void preset(const std::string& text, std::optional<Duration> step);  ///< as simulated earlier
   /// Throws ConfigError where a configuration has no scenario, such as dropped replicas of a recorded trace.
   [[nodiscard]] std::optional<Duration> of(const Configuration& configuration) override;
-  [[nodiscard]] std::size_t distinct() const;   ///< configurations known, presets too
-  [[nodiscard]] std::size_t simulated() const;  ///< of these by this object
+  [[nodiscard]] std::size_t simulated() const;  ///< configurations that were not preset
 
  private:
   struct State;

@@ -1,7 +1,7 @@
 // Shapes that a job's shape can be folded to without a loss of links.
 #pragma once
 
-#include "photonrail/study/slices/pod.hpp"
+#include "photonrail/study/slices/allocator.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -1,7 +1,7 @@
 // Positions along a Hilbert curve.
 #pragma once
 
-#include "photonrail/study/slices/pod.hpp"
+#include "photonrail/study/slices/allocator.hpp"
 
 #include <cstdint>
 

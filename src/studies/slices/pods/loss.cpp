@@ -1,9 +1,9 @@
 // A pod that loses what it cannot place: refusals by shape, without a queue in between.
 #include "core/field.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/study/slices/slices.hpp"
 #include "studies/slices/pods/fold_shape.hpp"
 #include "studies/slices/pods/scheduling.hpp"
+#include "studies/slices/pods/wiring.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "photonrail/study/slices/pod.hpp"
+#include "photonrail/study/slices/allocator.hpp"
 
 #include "core/counted.hpp"
 #include "photonrail/error.hpp"

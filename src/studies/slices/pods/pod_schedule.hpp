@@ -2,11 +2,11 @@
 #pragma once
 
 #include "photonrail/core/random.hpp"
-#include "photonrail/study/slices/slices.hpp"
 #include "studies/slices/pods/allocator_memo.hpp"
 #include "studies/slices/pods/job_queue.hpp"
 #include "studies/slices/pods/scheduling.hpp"
 #include "studies/slices/pods/spare_pool.hpp"
+#include "studies/slices/pods/wiring.hpp"
 
 #include <cstdint>
 #include <optional>

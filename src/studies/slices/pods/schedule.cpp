@@ -195,7 +195,7 @@ double PodSchedule::share_of(std::uint32_t job) const {
   const Placement& slice = progress_[job].slice;
   double share = 1.0;
   if (spec_.fixed_egress && (torus || fabric == SliceFabric::kCubes) && slice.shape.size() > 1) {
-    share = egress_of(slice.shape, spec_.pod.block).total;
+    share = egress_of(slice.shape, spec_.pod.block);
   }
   if (spec_.shared_links && torus) {
     std::vector<Placement> slices{slice};

@@ -130,37 +130,4 @@ ShiftSchedule cheapest_shifts(const std::vector<RotationStep>& steps, const Rota
   return ShiftSearch(steps, fabric).best();
 }
 
-namespace {
-
-void check_rack(const RackAllReduce& rack) {
-  if (!std::has_single_bit(rack.accelerators) || rack.accelerators < 2 || rack.accelerators > 65'536) {
-    throw ConfigError("accelerators", "is " + std::to_string(rack.accelerators), "a power of 2, 2 to 65536");
-  }
-  if (!(rack.egress.bytes_per_second > 0.0)) throw ConfigError("egress", "has no bandwidth");
-}
-
-/// Bytes that a member sends in an all-reduce, for each byte of it.
-double sent_share(std::uint32_t n) { return 2.0 * (n - 1) / n; }
-
-}  // namespace
-
-Duration RackAllReduce::on_torus(double bytes) const {
-  check_rack(*this);
-  const double picoseconds = sent_share(accelerators) * bytes * 3e12 / egress.bytes_per_second;
-  return alpha * (2 * (std::int64_t{accelerators} - 1)) + round_up_picoseconds(picoseconds);
-}
-
-Duration RackAllReduce::on_circuits(double bytes) const {
-  check_rack(*this);
-  const double picoseconds = sent_share(accelerators) * bytes * 1e12 / egress.bytes_per_second;
-  const auto steps = 2 * static_cast<std::int64_t>(std::countr_zero(accelerators));
-  return (alpha + reconfiguration) * steps + round_up_picoseconds(picoseconds);
-}
-
-double RackAllReduce::break_even() const {
-  const Duration behind = on_circuits(0.0) - on_torus(0.0);
-  if (behind <= Duration{}) return 0.0;
-  return to_seconds(behind) * egress.bytes_per_second / (2.0 * sent_share(accelerators));
-}
-
 }  // namespace photonrail::slices

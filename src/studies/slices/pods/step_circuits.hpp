@@ -52,20 +52,4 @@ struct ShiftSchedule {
 /// step has offset 0 modulo the nodes.
 [[nodiscard]] ShiftSchedule cheapest_shifts(const std::vector<RotationStep>& steps, const RotationFabric& fabric);
 
-/// An all-reduce inside a rack of photonic servers, circuits made for each step, against a ring on a slice of a torus that
-/// has a third of the egress. Terms: Lumorph (arXiv 2501.18169).
-struct RackAllReduce {
-  std::uint32_t accelerators = 8;  ///< a power of 2, 2 to 65,536
-  Bandwidth egress{};              ///< of an accelerator, all directions
-  Duration alpha{};                ///< of a step
-  Duration reconfiguration = std::chrono::duration_cast<Duration>(std::chrono::nanoseconds{3'700});
-
-  /// Ring on a third of the egress: 2 (n - 1) alpha + 2 (n - 1) / n bytes / (egress / 3).
-  [[nodiscard]] Duration on_torus(double bytes) const;
-  /// Recursive halving and doubling, 2 log2 n steps: each pays alpha and the reconfiguration, all bytes go at full egress.
-  [[nodiscard]] Duration on_circuits(double bytes) const;
-  /// The size from which circuits are not slower, bytes; 0: at every size.
-  [[nodiscard]] double break_even() const;
-};
-
 }  // namespace photonrail::slices

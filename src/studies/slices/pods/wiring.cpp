@@ -1,23 +1,13 @@
-#include "photonrail/study/slices/slices.hpp"
+#include "studies/slices/pods/wiring.hpp"
 
-#include "core/twist.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <string>
 
 namespace photonrail::slices {
 
 namespace {
-
-/// The long side, along all of which the wrap-around of short sides is shifted; throws when the shape has no twisted form.
-std::uint32_t long_side(const Shape& shape) {
-  const std::uint32_t k = core::short_side_of_twist({shape.sides.data(), shape.dimensions});
-  if (k == 0) throw ConfigError("shape", shape.text() + " has no twisted form", "sides k, k, 2k or k, 2k, 2k");
-  return 2 * k;
-}
 
 class WiringSearch {
  public:
@@ -61,10 +51,9 @@ class WiringSearch {
 
 }  // namespace
 
-SliceWiring wiring_of(const PodSpec& spec, const Placement& slice, SliceFabric fabric, bool twisted) {
+SliceWiring wiring_of(const PodSpec& spec, const Placement& slice, SliceFabric fabric) {
   const Shape& shape = slice.shape;
   PHOTONRAIL_CHECK(slice.accelerators.size() == shape.size());
-  const std::uint32_t longest = twisted ? long_side(shape) : 0;
   const WiringSearch search(spec, fabric);
   SliceWiring wiring;
   for (std::uint32_t i = 0; i < shape.size(); ++i) {
@@ -75,9 +64,6 @@ SliceWiring wiring_of(const PodSpec& spec, const Placement& slice, SliceFabric f
       if (next[d] == shape[d]) {
         if (!search.wraps(shape[d], d)) continue;
         next[d] = 0;
-        for (std::uint32_t e = 0; twisted && shape[d] < longest && e < shape.dimensions; ++e) {
-          if (shape[e] == longest) next[e] = (here[e] + shape[d]) % longest;
-        }
       }
       search.join(slice.accelerators[i], slice.accelerators[shape.index(next)], d, wiring);
     }
@@ -86,55 +72,13 @@ SliceWiring wiring_of(const PodSpec& spec, const Placement& slice, SliceFabric f
   return wiring;
 }
 
-ScaleUpShape scale_up_of(const PodSpec& spec, const Placement& slice, SliceFabric fabric, bool twisted) {
-  const SliceWiring wiring = wiring_of(spec, slice, fabric, twisted);
-  if (wiring.missing > 0) {
-    throw ConfigError("shape",
-                      slice.shape.text() + " misses " + std::to_string(wiring.missing) + " of its links where it is placed",
-                      "a policy that places what switches can wire, such as ocs_cubes");
-  }
-  const WiringSearch search(spec, fabric);
-  ScaleUpShape shape;
-  shape.kind = ScaleUpShape::Kind::kTorus;
-  for (std::uint32_t d = 0; d < slice.shape.dimensions; ++d) {
-    shape.sides.push_back(slice.shape[d]);
-    shape.wraps.push_back(search.wraps(slice.shape[d], d));
-  }
-  const bool whole =
-      std::all_of(shape.sides.begin(), shape.sides.end(), [&](std::uint32_t s) { return s % spec.block == 0; });
-  if (fabric != SliceFabric::kTorus && whole) shape.block = spec.block;
-  shape.twisted = twisted;
-  return shape;
-}
-
-Egress egress_of(const Shape& shape, std::uint32_t wraps_from) {
-  Egress egress;
+double egress_of(const Shape& shape, std::uint32_t wraps_from) {
+  double egress = 0.0;
   for (std::uint32_t d = 0; d < 3; ++d) {
     const std::uint32_t side = shape[d];
-    const bool wrapped = side >= wraps_from && side > 1;
-    egress.of_dimension[d] = wrapped ? 1.0 : static_cast<double>(side - 1) / side;
-    egress.total += egress.of_dimension[d] / 3.0;
+    egress += (side >= wraps_from && side > 1 ? 1.0 : static_cast<double>(side - 1) / side) / 3.0;
   }
   return egress;
-}
-
-std::vector<RingUnits> ring_units(const std::vector<std::vector<std::uint32_t>>& rings, double injection, double link,
-                                  std::span<const double> weights) {
-  if (!weights.empty() && weights.size() != rings.size()) throw ConfigError("weights", "one for each ring, or none");
-  const auto weight = [&](std::size_t ring) { return weights.empty() ? 1.0 : weights[ring]; };
-  std::map<std::uint32_t, double> sums;
-  for (std::size_t r = 0; r < rings.size(); ++r) {
-    if (rings[r].empty()) throw ConfigError("rings", "ring " + std::to_string(r) + " has no members");
-    if (!(weight(r) > 0.0)) throw ConfigError("weights", "a weight is not above 0");
-    for (const std::uint32_t member : rings[r]) sums[member] += weight(r);
-  }
-  std::vector<RingUnits> units(rings.size());
-  for (std::size_t r = 0; r < rings.size(); ++r) {
-    double least = injection;
-    for (const std::uint32_t member : rings[r]) least = std::min(least, injection * weight(r) / sums.at(member) / 2.0);
-    units[r] = {least, static_cast<std::uint32_t>(least), static_cast<std::uint32_t>(std::min(least, link))};
-  }
-  return units;
 }
 
 namespace {
@@ -195,31 +139,6 @@ std::vector<double> torus_shares(const PodSpec& spec, std::span<const Placement>
     shares.push_back(1.0 / busiest);
   }
   return shares;
-}
-
-double blast_radius(const PodSpec& spec, std::span<const Placement> slices) {
-  constexpr std::uint32_t kIdle = UINT32_MAX;
-  std::vector<std::uint32_t> slice_of(spec.torus.size(), kIdle);
-  for (std::uint32_t s = 0; s < slices.size(); ++s) {
-    for (const std::uint32_t a : slices[s].accelerators) slice_of[a] = s;
-  }
-  std::vector<bool> seen(spec.torus.size(), false);
-  std::uint64_t idled = 0;
-  std::uint64_t servers = 0;
-  for (std::uint32_t a = 0; a < spec.torus.size(); ++a) {
-    if (seen[a]) continue;
-    ++servers;
-    std::set<std::uint32_t> hit;
-    for (const std::uint32_t member : server_of(spec, a)) {
-      seen[member] = true;
-      if (slice_of[member] == kIdle) {
-        ++idled;
-      } else if (hit.insert(slice_of[member]).second) {
-        idled += slices[slice_of[member]].accelerators.size();
-      }
-    }
-  }
-  return static_cast<double>(idled) / static_cast<double>(servers);
 }
 
 double stranded_share(const Allocator& allocator, const Pod& pod, std::span<const Shape> sizes) {

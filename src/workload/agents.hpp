@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 /// Launches one fragment a number of times. Each rank begins its next step when it has ended one, as the ranks of a job do.
 /// For agents that hear ranks.
@@ -109,4 +109,4 @@ class Arrivals final : public WorkloadAgent {
 /// Times of a Poisson process, `per_s` on average, drawn from the stream "arrivals" of the seed.
 [[nodiscard]] std::vector<Time> poisson_arrivals(double per_s, std::size_t count, std::uint64_t seed);
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

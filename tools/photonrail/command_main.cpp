@@ -110,56 +110,6 @@ void add_run(CLI::App& app, RunOptions& options, const std::vector<std::filesyst
   });
 }
 
-void add_slurm(CLI::App& command, SweepLaunchOptions& launch, const std::string& points) {
-  auto* launcher =
-      command.add_option("--launcher", launch.launcher, "Who runs the " + points + ": local, slurm (an array job)");
-  launcher->transform(CLI::IsMember({"local", "slurm"}, CLI::ignore_case));
-  const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
-    command.add_option(name, value, help)->type_name(type)->needs(launcher);
-  };
-  add("--profile", launch.profile, "Slurm: what follows, and more, from a file", "FILE");
-  add("--partition", launch.partition, "Slurm: of the job", "NAME");
-  add("--time", launch.time, "Slurm: limit of a task", "TIME");
-  add("--points-per-task", launch.points_per_task, "Slurm: how many a task has (64 tasks)", "N");
-}
-
-void add_sweep(CLI::App& app, SweepCommandOptions& options, SweepFolderOptions& folder,
-               const std::vector<std::filesystem::path>& plugins, const Registries& known) {
-  CLI::App* command = app.add_subcommand("sweep", "Run the points of a sweep file; what is there already is not run again");
-  CLI::Option* file = add_input(*command, "SWEEP.json", options.file, "A sweep file");
-  add_set(*command, options.set, "the base scenario");
-  auto* out = add_out_folder(*command, options.out, "Results (the file's name with .results)");
-  command->add_flag(
-      "--resume", [](std::int64_t) {}, "Go on with what is in the folder: always so");
-  command->add_flag("--dry-run", options.dry_run, "Check and print the points, run none");
-  auto* point = command->add_option("--point", options.point, "Only this one, as `photonrail run` would")->type_name("N");
-  command->add_flag("--trace", options.trace, "With --point and --out: also write trace.json")->needs(point)->needs(out);
-  command->add_option("--jobs", options.jobs, "Points at a time (as many as cores)")->check(CLI::Range(1U, 4096U));
-  command->add_option("--memory", options.memory_bytes, "What they may need together, as 8GB (80 % of the machine)")
-      ->transform(CLI::AsSizeValue(true));
-  auto* shard = command->add_option("--shard", options.shard, "Only every N-th point, from the I-th")->type_name("I/N");
-  command->add_option("--point-limit", options.point_limit_s, "Processor time of a point, which fails beyond it (any)")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.001, 1e9));
-  command->add_flag("--retry-failed", options.also.failed, "Run points anew that failed")->excludes(shard);
-  command->add_flag("--run-infeasible", options.also.infeasible,
-                    "Also run points that need more memory than their GPUs have");
-  command->add_flag("--quiet", options.quiet, "No progress; only the path of what was written");
-  add_slurm(*command, options.launch, "points");
-
-  CLI::App* status = command->add_subcommand("status", "How far a sweep is");
-  CLI::App* merge = command->add_subcommand("merge", "Put together what shards wrote");
-  for (CLI::App* sub : {status, merge}) sub->add_option("DIR", folder.directory, "Results of a sweep")->required();
-  status->callback([&folder] { sweep_status(folder); });
-  merge->callback([&folder] { sweep_merge(folder); });
-  command->callback([command, file, &options, &plugins, &known] {
-    options.plugins = plugins;
-    if (!command->get_subcommands().empty()) return;
-    if (file->empty()) throw CommandError(2, "SWEEP.json is required (photonrail sweep --help)");
-    sweep(options, known);
-  });
-}
-
 void add_validate(CLI::App& app, ValidateOptions& options, const Registries& known) {
   CLI::App* command = app.add_subcommand("validate", "Check scenarios without running them");
   add_scenarios(*command, options.scenarios)->required();
@@ -276,51 +226,6 @@ void add_cost(CLI::App& app, CostOptions& options, const Registries& known) {
   command->callback([&options, &known] { cost(options, known); });
 }
 
-void add_goodput(CLI::App& app, GoodputCommandOptions& options, const Registries& known) {
-  CLI::App* command =
-      app.add_subcommand("goodput", "Failures and recoveries over months: goodput of scenarios or of a sweep's points");
-  add_scenarios(*command, options.scenarios)->required();
-  add_set(*command, options.set);
-  add_out_folder(*command, options.out, "Write goodput.json, figures and every history here, and go on with what is there");
-  command->add_option("--seeds", options.seeds, "Histories of each scenario (its own number)")
-      ->check(CLI::Range(1U, 10'000'000U));
-  command->add_option("--jobs", options.jobs, "Threads (as many as cores)")->check(CLI::Range(1U, 4096U));
-  command->add_flag("--json", options.json, "Print the result as JSON");
-  command->callback([&options, &known] { goodput(options, known); });
-}
-
-void add_plan(CLI::App& app, PlanCommandOptions& options, const std::vector<std::filesystem::path>& plugins,
-              const Registries& known) {
-  CLI::App* command = app.add_subcommand("plan", "Search the best shape of a job, its rails and its controller");
-  CLI::Option* const file = add_input(*command, "PLAN.json", options.file, "What is free; or a question of --model");
-  add_set(*command, options.set, "the base");
-  CLI::Option* const out =
-      add_out_folder(*command, options.out, "Write plan.json and best.json here, and go on with what is there");
-  command->add_option("--jobs", options.jobs, "Threads (as many as cores)")->check(CLI::Range(1U, 4096U));
-  add_time(*command, "--limit", options.limit_s, "End after this time with what is known: 60s, 5min, 2h (60s)");
-  command->add_flag("--json", options.json, "Print the result as JSON");
-  CLI::Option* const model = command->add_option("--model", options.model, "All shapes of a name of `list models`");
-  model->type_name("NAME")->excludes(file);
-  const auto of_model = [&](const char* name, auto& value, const char* help) {
-    return command->add_option(name, value, help)->needs(model)->capture_default_str();
-  };
-  of_model("--gpus", options.gpus, "Of the cluster")->check(CLI::Range(1U, 1'000'000U));
-  of_model("--gpus-per-server", options.gpus_per_server, "Of each server")->check(CLI::Range(1U, 1024U));
-  of_model("--gpu", options.gpu, "A name of `list gpus`");
-  of_model("--batch", options.global_batch, "Sequences of a step; 0: one a GPU");
-  of_model("--delay-ms", options.reconfiguration_ms, "Of the optical switches")->check(CLI::Range(0.0, 1e6));
-  command
-      ->add_option("--shard", options.shard,
-                   "Only every N-th shape, from the I-th; the plan in the folder puts them together")
-      ->type_name("I/N")
-      ->needs(out);
-  add_slurm(*command, options.launch, "candidates");
-  command->callback([&options, &plugins, &known] {
-    options.plugins = plugins;
-    plan(options, known);
-  });
-}
-
 void add_compare(CLI::App& app, CompareOptions& options) {
   CLI::App* command = app.add_subcommand("compare", "Say what differs between two results; exit status 1 if it matters");
   command->add_option("A", options.a, "result.json, results.csv, or a folder of them")->required();
@@ -393,16 +298,6 @@ void add_pip_switch(CLI::App& app, PipSwitchOptions& options) {
   command->callback([&options] { pip_switch(options); });
 }
 
-void add_allocate(CLI::App& app, AllocateOptions& options, const Registries& known) {
-  CLI::App* command =
-      app.add_subcommand("allocate", "Cut slices from a pod of accelerators: decisions, queues, availability");
-  add_input(*command, "FILE.json", options.file, "What to do (docs/reference/slices.md)")->required();
-  add_set(*command, options.set, "the file");
-  add_out_folder(*command, options.out, "Write result.json, jobs, maps and index.html here");
-  command->add_flag("--json", options.json, "Print the result as JSON");
-  command->callback([&options, &known] { allocate_slices(options, known); });
-}
-
 void drop_callbacks(CLI::App& app) {
   app.callback({});
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) drop_callbacks(*sub);
@@ -428,8 +323,6 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   app.require_subcommand(1);
   RunOptions run_options;
   ServeOptions serve_options;
-  SweepCommandOptions sweep_options;
-  SweepFolderOptions sweep_folder;
   ValidateOptions validate_options;
   FormatOptions format_options;
   CalibrateOptions calibrate_options;
@@ -437,37 +330,34 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   ListOptions list_options;
   ExplainScenarioOptions explain_options;
   CostOptions cost_options;
-  GoodputCommandOptions goodput_options;
-  PlanCommandOptions plan_options;
   CompareOptions compare_options;
   ReportOptions report_options;
   FuzzOptions fuzz_options;
   PipSwitchOptions pip_switch_options;
-  AllocateOptions allocate_options;
   OperatorsOptions operators_options;
   std::vector<std::filesystem::path> plugins;
+  StudyContext context{known, plugins};
   add_plugins(app, known, plugins, act);
-  add_work_limit(
-      app, {&run_options.work_limit_s, &serve_options.run.work_limit_s, &sweep_options.work_limit_s,
-            &calibrate_options.work_limit_s, &rows_options.work_limit_s, &goodput_options.work_limit_s,
-            &report_options.work_limit_s, &fuzz_options.work_limit_s, &allocate_options.work_limit_s,
-            &format_options.collective.work_limit_s, &format_options.run.work_limit_s, &explain_options.work_limit_s});
+  add_work_limit(app, {&context.work_limit_s, &run_options.work_limit_s, &serve_options.run.work_limit_s,
+                       &calibrate_options.work_limit_s, &rows_options.work_limit_s, &report_options.work_limit_s,
+                       &fuzz_options.work_limit_s, &format_options.collective.work_limit_s,
+                       &format_options.run.work_limit_s, &explain_options.work_limit_s});
   add_run(app, run_options, plugins, known);
   add_serve(app, serve_options, plugins, known);
-  add_sweep(app, sweep_options, sweep_folder, plugins, known);
+  add_sweep(app, context);
   add_validate(app, validate_options, known);
   add_explain_scenario(app, explain_options, known);
   add_list(app, list_options, known);
   add_format_commands(app, format_options, known);
   add_calibrate(app, calibrate_options, rows_options, known);
   add_cost(app, cost_options, known);
-  add_goodput(app, goodput_options, known);
-  add_plan(app, plan_options, plugins, known);
+  add_goodput(app, context);
+  add_plan(app, context);
   add_compare(app, compare_options);
   add_report(app, report_options);
   add_fuzz(app, fuzz_options, plugins, known);
   add_pip_switch(app, pip_switch_options);
-  add_allocate(app, allocate_options, known);
+  add_allocate(app, context);
   add_operators(app, operators_options);
   HelpOptions help_options;
   add_help_commands(app, help_options, known);

@@ -17,6 +17,10 @@
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+}  // namespace CLI
+
 namespace photonrail::command {
 
 /// ASTRA-sim's own inputs.
@@ -57,46 +61,6 @@ void run(const RunOptions& options, const Registries& known);
 
 /// run(), of scenarios that are read already; `options.scenarios` is what errors call them.
 void run_scenarios(const std::vector<Scenario>& scenarios, const RunOptions& options, const Registries& known);
-
-/// Who runs the points of a sweep. What follows `launcher` is for Slurm, and goes before what its profile says.
-struct SweepLaunchOptions {
-  std::string launcher = "local";
-  std::filesystem::path profile;
-  std::string partition;
-  std::string time;
-  std::uint32_t points_per_task = 0;
-};
-
-/// Points that are run beside those that are missing.
-struct SweepExtraPoints {
-  bool failed = false;      ///< recorded as such
-  bool infeasible = false;  ///< their job does not fit its GPUs
-};
-
-struct SweepCommandOptions {
-  std::filesystem::path file;
-  std::vector<std::string> set;
-  std::filesystem::path out;  ///< empty: named after the file
-  bool dry_run = false;
-  std::optional<std::uint32_t> point;  ///< only this one, as run() would
-  bool trace = false;                  ///< with `point`
-  std::uint32_t jobs = 0;
-  std::uint64_t memory_bytes = 0;
-  std::string shard;
-  SweepExtraPoints also{};
-  bool quiet = false;
-  SweepLaunchOptions launch;
-  double point_limit_s = 0.0;
-  double work_limit_s = kWorkLimit;
-  std::vector<std::filesystem::path> plugins;  ///< absolute: their content is part of the hash of the sweep
-};
-void sweep(const SweepCommandOptions& options, const Registries& known);
-
-struct SweepFolderOptions {
-  std::filesystem::path directory;
-};
-void sweep_status(const SweepFolderOptions& options);
-void sweep_merge(const SweepFolderOptions& options);
 
 struct ValidateOptions {
   std::vector<std::filesystem::path> scenarios;
@@ -198,38 +162,6 @@ struct CostOptions {
 };
 void cost(const CostOptions& options, const Registries& known);
 
-struct GoodputCommandOptions {
-  std::vector<std::filesystem::path> scenarios;  ///< with a "reliability" section, or sweeps of such
-  std::vector<std::string> set;
-  std::filesystem::path out;  ///< empty: write nothing
-  std::uint32_t seeds = 0;    ///< 0: the scenario's
-  std::uint32_t jobs = 0;     ///< threads; 0: as many as cores
-  bool json = false;
-  double work_limit_s = kWorkLimit;
-};
-/// Failures, recoveries and goodput over months.
-void goodput(const GoodputCommandOptions& options, const Registries& known);
-
-struct PlanCommandOptions {
-  std::filesystem::path file;  ///< empty: the question of the options below
-  std::vector<std::string> set;
-  std::filesystem::path out;  ///< empty: write nothing
-  std::uint32_t jobs = 0;     ///< threads; 0: as many as cores
-  double limit_s = 60.0;
-  bool json = false;
-  std::string shard;
-  SweepLaunchOptions launch;
-  std::vector<std::filesystem::path> plugins;
-  std::string model;  ///< a name of `list models`
-  std::string gpu = "h200";
-  std::uint32_t gpus = 64;
-  std::uint32_t gpus_per_server = 8;
-  std::uint32_t global_batch = 0;  ///< sequences; 0: one a GPU
-  double reconfiguration_ms = 15.0;
-};
-/// Searches the best way to build and to run a job.
-void plan(const PlanCommandOptions& options, const Registries& known);
-
 struct CompareOptions {
   std::filesystem::path a, b;
   double tolerance = 0.01;
@@ -273,15 +205,20 @@ struct PipSwitchOptions {
 /// Matchings that join every two ports of a switch on a mesh of programmable cells, with their routes.
 void pip_switch(const PipSwitchOptions& options);
 
-struct AllocateOptions {
-  std::filesystem::path file;
-  std::vector<std::string> set;
-  std::filesystem::path out;  ///< empty: write nothing
-  bool json = false;
+/// What the subcommand of a study is given.
+struct StudyContext {
+  const Registries& known;
+  const std::vector<std::filesystem::path>& plugins;  ///< absolute: those that were loaded
   double work_limit_s = kWorkLimit;
 };
+/// Each in src/studies/<study>/command.cpp, with its options. The context must outlive the command.
+void add_sweep(CLI::App& app, const StudyContext& context);
+/// Failures, recoveries and goodput over months.
+void add_goodput(CLI::App& app, const StudyContext& context);
+/// Searches the best way to build and to run a job.
+void add_plan(CLI::App& app, const StudyContext& context);
 /// Slices of a pod. Throws CommandError with status 1 when a decision is not as the file expects it.
-void allocate_slices(const AllocateOptions& options, const Registries& known);
+void add_allocate(CLI::App& app, const StudyContext& context);
 
 /// The exit status of a command that ran what it could: points of a sweep or rows of measured steps failed.
 inline constexpr int kSomeFailed = 3;

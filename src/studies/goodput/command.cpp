@@ -5,6 +5,7 @@
 #include "console.hpp"
 #include "core/counted.hpp"
 #include "json/file_text.hpp"
+#include "options.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
@@ -17,8 +18,11 @@
 #include "studies/goodput/report.hpp"
 #include "work_limit.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -47,6 +51,16 @@ std::vector<Point> points_of_sweep(const std::string& json, const std::filesyste
   }
   return points;
 }
+
+struct GoodputCommandOptions {
+  std::vector<std::filesystem::path> scenarios;  ///< with a "reliability" section, or sweeps of such
+  std::vector<std::string> set;
+  std::filesystem::path out;  ///< empty: write nothing
+  std::uint32_t seeds = 0;    ///< 0: the scenario's
+  std::uint32_t jobs = 0;     ///< threads; 0: as many as cores
+  bool json = false;
+  double work_limit_s = kWorkLimit;
+};
 
 std::vector<Point> points_of(const GoodputCommandOptions& options, const Registries& known) {
   const std::vector<Override> set = parse_set(options.set);
@@ -158,8 +172,6 @@ std::filesystem::path write_all(const std::filesystem::path& folder, const std::
   return report::write_page(folder, "goodput.html", choices);
 }
 
-}  // namespace
-
 void goodput(const GoodputCommandOptions& options, const Registries& known) {
   const std::vector<Point> points = points_of(options, known);
   tell_warnings(points);
@@ -199,6 +211,26 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
   std::cout << (options.json ? goodput::goodput_json(rows)
                              : goodput::goodput_table(rows) + "\n" + hung_lines(tally_lines(rows, tallies)));
   if (!options.out.empty() && !options.json) std::cout << "wrote " << (page.empty() ? options.out : page).string() << "\n";
+}
+
+}  // namespace
+
+void add_goodput(CLI::App& app, const StudyContext& context) {
+  const auto kept = std::make_shared<GoodputCommandOptions>();
+  GoodputCommandOptions& options = *kept;
+  CLI::App* command =
+      app.add_subcommand("goodput", "Failures and recoveries over months: goodput of scenarios or of a sweep's points");
+  add_scenarios(*command, options.scenarios)->required();
+  add_set(*command, options.set);
+  add_out_folder(*command, options.out, "Write goodput.json, figures and every history here, and go on with what is there");
+  command->add_option("--seeds", options.seeds, "Histories of each scenario (its own number)")
+      ->check(CLI::Range(1U, 10'000'000U));
+  command->add_option("--jobs", options.jobs, "Threads (as many as cores)")->check(CLI::Range(1U, 4096U));
+  command->add_flag("--json", options.json, "Print the result as JSON");
+  command->callback([kept, &context] {
+    kept->work_limit_s = context.work_limit_s;
+    goodput(*kept, context.known);
+  });
 }
 
 }  // namespace photonrail::command

@@ -6,6 +6,7 @@
 #include "help_commands.hpp"
 #include "json/file_text.hpp"
 #include "launch.hpp"
+#include "options.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/study/plan.hpp"
@@ -18,13 +19,16 @@
 #include "studies/plan/space.hpp"
 #include "studies/plan/table.hpp"
 #include "studies/sweep/slurm.hpp"
+#include "work_limit.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -180,6 +184,24 @@ std::string plan_text(const Plan& plan, const PlanResult& result, const plan::Pl
   return text + counts(result);
 }
 
+struct PlanCommandOptions {
+  std::filesystem::path file;  ///< empty: the question of the options below
+  std::vector<std::string> set;
+  std::filesystem::path out;  ///< empty: write nothing
+  std::uint32_t jobs = 0;     ///< threads; 0: as many as cores
+  double limit_s = 60.0;
+  bool json = false;
+  std::string shard;
+  SweepLaunchOptions launch;
+  std::vector<std::filesystem::path> plugins;
+  std::string model;  ///< a name of `list models`
+  std::string gpu = "h200";
+  std::uint32_t gpus = 64;
+  std::uint32_t gpus_per_server = 8;
+  std::uint32_t global_batch = 0;  ///< sequences; 0: one a GPU
+  double reconfiguration_ms = 15.0;
+};
+
 // A question without a file: all shapes of the model, on electrical rails and on optical ones under Opus.
 std::string question(const PlanCommandOptions& options, const Registries& known) {
   InitOptions init;
@@ -242,8 +264,6 @@ void tell_shard(const Plan& asked, const PlanCommandOptions& options, const Plan
                            core::counted(result.simulated, "run"), result.excluded, result.open);
 }
 
-}  // namespace
-
 void plan(const PlanCommandOptions& options, const Registries& known) {
   if (options.file.empty() == options.model.empty())
     throw ConfigError("photonrail plan", "wants a file, or --model with --gpus", "photonrail plan --help");
@@ -295,6 +315,41 @@ void plan(const PlanCommandOptions& options, const Registries& known) {
   if (!result.best.empty()) return;
   if (result.open > 0) throw CommandError(3, asked.name + ": no candidate was run in the time; a longer --limit");
   throw CommandError(2, asked.name + ": no candidate was found that can run");
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, const StudyContext& context) {
+  const auto kept = std::make_shared<PlanCommandOptions>();
+  PlanCommandOptions& options = *kept;
+  CLI::App* command = app.add_subcommand("plan", "Search the best shape of a job, its rails and its controller");
+  CLI::Option* const file = add_input(*command, "PLAN.json", options.file, "What is free; or a question of --model");
+  add_set(*command, options.set, "the base");
+  CLI::Option* const out =
+      add_out_folder(*command, options.out, "Write plan.json and best.json here, and go on with what is there");
+  command->add_option("--jobs", options.jobs, "Threads (as many as cores)")->check(CLI::Range(1U, 4096U));
+  add_time(*command, "--limit", options.limit_s, "End after this time with what is known: 60s, 5min, 2h (60s)");
+  command->add_flag("--json", options.json, "Print the result as JSON");
+  CLI::Option* const model = command->add_option("--model", options.model, "All shapes of a name of `list models`");
+  model->type_name("NAME")->excludes(file);
+  const auto of_model = [&](const char* name, auto& value, const char* help) {
+    return command->add_option(name, value, help)->needs(model)->capture_default_str();
+  };
+  of_model("--gpus", options.gpus, "Of the cluster")->check(CLI::Range(1U, 1'000'000U));
+  of_model("--gpus-per-server", options.gpus_per_server, "Of each server")->check(CLI::Range(1U, 1024U));
+  of_model("--gpu", options.gpu, "A name of `list gpus`");
+  of_model("--batch", options.global_batch, "Sequences of a step; 0: one a GPU");
+  of_model("--delay-ms", options.reconfiguration_ms, "Of the optical switches")->check(CLI::Range(0.0, 1e6));
+  command
+      ->add_option("--shard", options.shard,
+                   "Only every N-th shape, from the I-th; the plan in the folder puts them together")
+      ->type_name("I/N")
+      ->needs(out);
+  add_slurm(*command, options.launch, "candidates");
+  command->callback([kept, &context] {
+    kept->plugins = context.plugins;
+    plan(*kept, context.known);
+  });
 }
 
 }  // namespace photonrail::command

@@ -1,6 +1,7 @@
 // `allocate`: slices of a pod of accelerators, as a file asks for them.
 #include "commands.hpp"
 #include "console.hpp"
+#include "options.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "progress.hpp"
@@ -11,7 +12,10 @@
 #include "studies/slices/study.hpp"
 #include "work_limit.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <iostream>
+#include <memory>
 #include <system_error>
 
 namespace photonrail::command {
@@ -48,18 +52,37 @@ std::filesystem::path write_all(const std::filesystem::path& out, const Allocati
   return report::write_page(out, "index.html");
 }
 
-}  // namespace
+struct AllocateOptions {
+  std::filesystem::path file;
+  std::vector<std::string> set;
+  std::filesystem::path out;  ///< empty: write nothing
+  bool json = false;
+};
 
-void allocate_slices(const AllocateOptions& options, const Registries& registries) {
+void allocate_slices(const AllocateOptions& options, double work_limit_s, const Registries& registries) {
   const AllocatorRegistry known = AllocatorRegistry::builtin();
   const AllocationStudy study = slices::read_study(options.file, parse_set(options.set), known);
-  admit(work_of(study), options.file.string(), options.work_limit_s);
+  admit(work_of(study), options.file.string(), work_limit_s);
   const slices::AllocationOutcome outcome = outcome_of(options.file, study, known, registries);
   std::filesystem::path page;
   if (!options.out.empty()) page = write_all(options.out, study, outcome, known);
   std::cout << (options.json ? allocation_json(study, outcome) : slices::allocation_text(study, outcome));
   if (!options.out.empty() && !options.json) std::cout << "wrote " << (page.empty() ? options.out : page).string() << "\n";
   if (outcome.unexpected() > 0) throw CommandError(1, options.file.string() + ": decisions are not as expected");
+}
+
+}  // namespace
+
+void add_allocate(CLI::App& app, const StudyContext& context) {
+  const auto kept = std::make_shared<AllocateOptions>();
+  AllocateOptions& options = *kept;
+  CLI::App* command =
+      app.add_subcommand("allocate", "Cut slices from a pod of accelerators: decisions, queues, availability");
+  add_input(*command, "FILE.json", options.file, "What to do (docs/reference/slices.md)")->required();
+  add_set(*command, options.set, "the file");
+  add_out_folder(*command, options.out, "Write result.json, jobs, maps and index.html here");
+  command->add_flag("--json", options.json, "Print the result as JSON");
+  command->callback([kept, &context] { allocate_slices(*kept, context.work_limit_s, context.known); });
 }
 
 }  // namespace photonrail::command

@@ -6,6 +6,7 @@
 #include "core/counted.hpp"
 #include "json/file_text.hpp"
 #include "launch.hpp"
+#include "options.hpp"
 #include "photonrail/core/work.hpp"
 #include "photonrail/error.hpp"
 #include "progress.hpp"
@@ -16,12 +17,15 @@
 #include "studies/sweep/slurm.hpp"
 #include "work_limit.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -168,6 +172,30 @@ class Progress : public SweepObserver {
   WarningTally warnings_;
 };
 
+/// Points that are run beside those that are missing.
+struct SweepExtraPoints {
+  bool failed = false;      ///< recorded as such
+  bool infeasible = false;  ///< their job does not fit its GPUs
+};
+
+struct SweepCommandOptions {
+  std::filesystem::path file;
+  std::vector<std::string> set;
+  std::filesystem::path out;  ///< empty: named after the file
+  bool dry_run = false;
+  std::optional<std::uint32_t> point;  ///< only this one, as run() would
+  bool trace = false;                  ///< with `point`
+  std::uint32_t jobs = 0;
+  std::uint64_t memory_bytes = 0;
+  std::string shard;
+  SweepExtraPoints also{};
+  bool quiet = false;
+  SweepLaunchOptions launch;
+  double point_limit_s = 0.0;
+  double work_limit_s = kWorkLimit;
+  std::vector<std::filesystem::path> plugins;  ///< absolute: their content is part of the hash of the sweep
+};
+
 std::filesystem::path out_of(const SweepCommandOptions& options) {
   if (!options.out.empty()) return options.out;
   if (options.file == json::kStandardInput)
@@ -273,6 +301,19 @@ void run_point(const Sweep& sweep, const SweepCommandOptions& options, const Reg
 
 }  // namespace
 
+void add_slurm(CLI::App& command, SweepLaunchOptions& launch, const std::string& points) {
+  auto* launcher =
+      command.add_option("--launcher", launch.launcher, "Who runs the " + points + ": local, slurm (an array job)");
+  launcher->transform(CLI::IsMember({"local", "slurm"}, CLI::ignore_case));
+  const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
+    command.add_option(name, value, help)->type_name(type)->needs(launcher);
+  };
+  add("--profile", launch.profile, "Slurm: what follows, and more, from a file", "FILE");
+  add("--partition", launch.partition, "Slurm: of the job", "NAME");
+  add("--time", launch.time, "Slurm: limit of a task", "TIME");
+  add("--points-per-task", launch.points_per_task, "Slurm: how many a task has (64 tasks)", "N");
+}
+
 sweep::SlurmProfile profile_of(const SweepLaunchOptions& launch, std::uint32_t jobs) {
   sweep::SlurmProfile profile = launch.profile.empty() ? sweep::SlurmProfile{} : sweep::read_slurm_profile(launch.profile);
   if (!launch.partition.empty()) profile.partition = launch.partition;
@@ -291,6 +332,8 @@ std::filesystem::path own_program() {
 std::string submitted(const sweep::SlurmJob& job) {
   return "submitted job " + job.id + ", " + core::counted(job.tasks, "task") + " (" + job.script.string() + ")";
 }
+
+namespace {
 
 void sweep(const SweepCommandOptions& options, const Registries& known) {
   const Sweep sweep = read_sweep(options.file, parse_set(options.set), options.plugins);
@@ -326,8 +369,6 @@ void sweep(const SweepCommandOptions& options, const Registries& known) {
   conclude(summary, run.directory, run.shard.has_value(), signal, options.quiet);
 }
 
-namespace {
-
 // "3, 7 to 9 and 12 further ranges": as --point takes them.
 std::string ranges_of(const std::vector<std::uint32_t>& points) {
   constexpr std::size_t kMaxRanges = 6;
@@ -344,10 +385,8 @@ std::string ranges_of(const std::vector<std::uint32_t>& points) {
   return text;
 }
 
-}  // namespace
-
-void sweep_status(const SweepFolderOptions& options) {
-  const SweepStatus status = photonrail::sweep_status(options.directory);
+void tell_status(const std::filesystem::path& directory) {
+  const SweepStatus status = sweep_status(directory);
   const SweepSummary& s = status.summary;
   std::vector<std::vector<std::string>> rows{{"sweep", status.name},
                                              {"points", std::to_string(s.points)},
@@ -364,10 +403,51 @@ void sweep_status(const SweepFolderOptions& options) {
     throw CommandError(2, status.damaged.front() + " (the same photonrail sweep again runs what is lost)");
 }
 
-void sweep_merge(const SweepFolderOptions& options) {
-  const SweepSummary summary = merge_sweep(options.directory);
+void merge(const std::filesystem::path& directory) {
+  const SweepSummary summary = merge_sweep(directory);
   std::cout << count_points(summary.done + summary.failed, summary.failed) << " of " << summary.points << " in "
-            << (options.directory / "results.db").string() << '\n';
+            << (directory / "results.db").string() << '\n';
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, const StudyContext& context) {
+  const auto kept = std::make_shared<SweepCommandOptions>();
+  SweepCommandOptions& options = *kept;
+  CLI::App* command = app.add_subcommand("sweep", "Run the points of a sweep file; what is there already is not run again");
+  CLI::Option* file = add_input(*command, "SWEEP.json", options.file, "A sweep file");
+  add_set(*command, options.set, "the base scenario");
+  auto* out = add_out_folder(*command, options.out, "Results (the file's name with .results)");
+  command->add_flag(
+      "--resume", [](std::int64_t) {}, "Go on with what is in the folder: always so");
+  command->add_flag("--dry-run", options.dry_run, "Check and print the points, run none");
+  auto* point = command->add_option("--point", options.point, "Only this one, as `photonrail run` would")->type_name("N");
+  command->add_flag("--trace", options.trace, "With --point and --out: also write trace.json")->needs(point)->needs(out);
+  command->add_option("--jobs", options.jobs, "Points at a time (as many as cores)")->check(CLI::Range(1U, 4096U));
+  command->add_option("--memory", options.memory_bytes, "What they may need together, as 8GB (80 % of the machine)")
+      ->transform(CLI::AsSizeValue(true));
+  auto* shard = command->add_option("--shard", options.shard, "Only every N-th point, from the I-th")->type_name("I/N");
+  command->add_option("--point-limit", options.point_limit_s, "Processor time of a point, which fails beyond it (any)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.001, 1e9));
+  command->add_flag("--retry-failed", options.also.failed, "Run points anew that failed")->excludes(shard);
+  command->add_flag("--run-infeasible", options.also.infeasible,
+                    "Also run points that need more memory than their GPUs have");
+  command->add_flag("--quiet", options.quiet, "No progress; only the path of what was written");
+  add_slurm(*command, options.launch, "points");
+
+  CLI::App* status = command->add_subcommand("status", "How far a sweep is");
+  CLI::App* together = command->add_subcommand("merge", "Put together what shards wrote");
+  for (CLI::App* sub : {status, together}) sub->add_option("DIR", options.out, "Results of a sweep")->required();
+  status->callback([kept] { tell_status(kept->out); });
+  together->callback([kept] { merge(kept->out); });
+  command->callback([command, file, kept, &context] {
+    if (!command->get_subcommands().empty()) return;
+    if (file->empty()) throw CommandError(2, "SWEEP.json is required (photonrail sweep --help)");
+    kept->plugins = context.plugins;
+    kept->work_limit_s = context.work_limit_s;
+    sweep(*kept, context.known);
+  });
 }
 
 }  // namespace photonrail::command

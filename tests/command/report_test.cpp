@@ -274,7 +274,7 @@ TEST_F(Report, FiguresAreAsTheReaderWantsThem) {
   EXPECT_EQ(drawn.out, "wrote drawn/comparison.svg\n") << drawn.err;
   const std::string svg = read(folder_ / "drawn/comparison.svg");
   EXPECT_TRUE(svg.starts_with("<svg width=\"640\" height=\"300\"")) << svg.substr(0, 200);
-  EXPECT_THAT(svg, ::testing::HasSubstr(">Figure 7?<"));  // XML has no such character
+  EXPECT_THAT(svg, ::testing::HasSubstr(">Figure 7?<"));            // XML has no such character
   EXPECT_THAT(svg, ::testing::HasSubstr("controller = policy 3"));  // what all of its points have in common
   const auto fails = [&](const std::string& arguments, const char* message) {
     const Outcome outcome = run("report sweep --format svg " + arguments);

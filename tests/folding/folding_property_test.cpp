@@ -10,6 +10,7 @@
 namespace photonrail::test {
 namespace {
 
+const int kFirst = static_cast<int>(first_case());
 const int kCases = static_cast<int>(test_cases(400));
 
 /// A job of `roles` programs with `copies` ranks each. Calls are made in one global order by all copies alike, so that
@@ -229,7 +230,7 @@ TEST(FoldingProperty, FoldedAndUnfoldedAreEqual) {
   std::map<std::string, int> off;
   int finished = 0;
   int few_steps = 0;
-  for (int seed = 0; seed < kCases; ++seed) {
+  for (int seed = kFirst; seed < kFirst + kCases; ++seed) {
     const SymmetricDrawing job(static_cast<std::uint64_t>(seed));
     const Outcome folded = outcome(job.scenario, true);
     const Outcome unfolded = outcome(job.scenario, false);
@@ -272,10 +273,12 @@ std::vector<std::string> without_steps(std::vector<std::string> choices) {
 
 // A policy that treats equal rails equally, and not equal ranks: whole rails are folded, its rehearsals are of the job
 // folded by ranks, and stop when they can no longer be the best. The run with every rank rehearses with every rank, each
-// way to the end of the best. Without rehearsals the profile alone is of the job folded by ranks.
+// way to the end of the best. Without rehearsals the profile alone is of the job folded by ranks, and all choices are
+// equal. With them another way may be taken, which the job folded by ranks knows as the best: then it is as good.
 void expect_whole_rails_fold(bool rehearse) {
   int rails = 0;
-  for (int seed = 0; seed < kCases; ++seed) {
+  int others = 0;
+  for (int seed = kFirst; seed < kFirst + kCases; ++seed) {
     SymmetricDrawing job(static_cast<std::uint64_t>(seed));
     if (job.scenario.cluster.rail.kind != RailKind::kOptical) continue;
     job.scenario.controller = ControllerSpec{};
@@ -285,13 +288,15 @@ void expect_whole_rails_fold(bool rehearse) {
     const Outcome unfolded = outcome(job.scenario, false);
     EXPECT_EQ(folded.error, unfolded.error) << "case " << seed;
     if (!folded.result || !unfolded.result) continue;
-    EXPECT_EQ(without_steps(folded.result->choices), unfolded.result->choices);
+    if (!rehearse) EXPECT_EQ(without_steps(folded.result->choices), unfolded.result->choices);
+    others += without_steps(folded.result->choices) == unfolded.result->choices ? 0 : 1;
     expect_same_results(*folded.result, *unfolded.result);
     ASSERT_FALSE(::testing::Test::HasFailure()) << "case " << seed << ", off: " << folded.result->folding.off;
     const bool by_opus = rehearse && folded.result->choices[0].find(", opus") != std::string::npos;
     if (!by_opus && folded.result->folding.off.empty()) ++rails;
   }
   EXPECT_GT(rails, kCases / 50) << "too few were folded to say anything";
+  EXPECT_LE(others, kCases / 100) << "the job folded by ranks does not say which way is the best";
 }
 
 TEST(FoldingProperty, WholeRailsUnderAPolicyThatRehearses) { expect_whole_rails_fold(true); }

@@ -1256,6 +1256,19 @@ class Engine(Section):
     #: After so many tokens a request gives way to one that waits, and goes to the end of the queue. whole, 1 to
     #: 1000000. Default: none gives way.
     slice_tokens: Optional[int] = None
+    #: A step is decided when the one before it begins (overlap, asynchronous scheduling): who comes meanwhile waits for
+    #: the one after it. Default: false.
+    decide_ahead: Optional[bool] = None
+    #: New requests are looked for after so many steps of decodes, and after each with prompts (SGLang's
+    #: `scheduler-recv-interval`). whole, 1 to 1000000. Default: 1.
+    poll_steps: Optional[int] = None
+    #: Beside decodes, requests are held back for so many steps (TensorRT-LLM's `batch_wait_timeout_iters`). whole, 0 to
+    #: 1000000. Default: 0.
+    wait_steps: Optional[int] = None
+    #: Of a step, with which they are not held back. whole, 1 to 1000000. Default: `token_budget`.
+    wait_tokens: Optional[int] = None
+    #: Steps with prompts have no decodes (SGLang). Default: false.
+    prompts_alone: Optional[bool] = None
     #: Drafts that a step verifies. Default: none.
     speculation: Optional["Speculation"] = None
     #: Decides the steps, in place of vLLM's rules: a name of `photonrail list schedulers`. `"shortest_first"`. Default:
@@ -1301,6 +1314,10 @@ class Times(Section):
     #: *Only without `law`, without `kernels`.* Without a profile: the GPU's tables of operators, or its roofline.
     #: `"roofline"`, `"tables"`. Default: `"roofline"`.
     operators: Optional[str] = None
+    #: *Only without `law`, without `kernels`.* Rotary embedding and the write of KV: in the kernel of attention, as in
+    #: TensorRT-LLM, or kernels of their own, as in vLLM and SGLang. `"in_attention"`, `"apart"`. Default:
+    #: `"in_attention"`.
+    rotary: Optional[str] = None
     #: *Only without `law`.* With `tp`: an all-reduce, two a layer, beside its bytes. Default: by tables, that of the
     #: engines' own kernel on such GPUs; else 8 us; and messages between servers.
     reduce_us: Optional[float] = None
@@ -1311,6 +1328,9 @@ class Times(Section):
     #: tokens are padded, but for attention and the head; 0: none. whole, 0 to 1e9. Default: twice `max_sequences`, at
     #: most 512.
     graph_tokens: Optional[int] = None
+    #: *Only without `law`.* Each layer of steps with more than `graph_tokens` takes at least this: the host launches
+    #: their kernels one by one. Default: 0.
+    eager_layer_us: Optional[float] = None
     #: *Only without `law`.* What the host adds. Default: 0.
     host: Optional["TimesHost"] = None
     more: Optional[Dict[str, Any]] = None

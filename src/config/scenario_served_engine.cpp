@@ -14,6 +14,7 @@ using fields::Field;
 using fields::Reading;
 using fields::Word;
 using serving::EngineSpec;
+using serving::IntakeRules;
 
 constexpr Word<serving::Preemption> kPreemptions[] = {{"recompute", serving::Preemption::kRecompute},
                                                       {"swap", serving::Preemption::kSwap}};
@@ -72,6 +73,26 @@ constexpr Field kEngineFields[] = {
         "slice_tokens", 1, 1e6,
         "After so many tokens a request gives way to one that waits, and goes to the end of the queue.")
         .or_else("none gives way"),
+    fields::flag<&ServedEngine::spec, &EngineSpec::intake, &IntakeRules::ahead>(
+        "decide_ahead",
+        "A step is decided when the one before it begins (overlap, asynchronous scheduling): who comes meanwhile waits for "
+        "the one after it.")
+        .or_else("false"),
+    fields::count<&ServedEngine::spec, &EngineSpec::intake, &IntakeRules::poll_steps>(
+        "poll_steps", 1, 1e6,
+        "New requests are looked for after so many steps of decodes, and after each with prompts (SGLang's "
+        "`scheduler-recv-interval`).")
+        .or_else("1"),
+    fields::count<&ServedEngine::spec, &EngineSpec::intake, &IntakeRules::wait_steps>(
+        "wait_steps", 0, 1e6,
+        "Beside decodes, requests are held back for so many steps (TensorRT-LLM's `batch_wait_timeout_iters`).")
+        .or_else("0"),
+    fields::count<&ServedEngine::spec, &EngineSpec::intake, &IntakeRules::wait_tokens>(
+        "wait_tokens", 1, 1e6, "Of a step, with which they are not held back.")
+        .or_else("`token_budget`"),
+    fields::flag<&ServedEngine::spec, &EngineSpec::intake, &IntakeRules::prompts_alone>(
+        "prompts_alone", "Steps with prompts have no decodes (SGLang).")
+        .or_else("false"),
     fields::part<kSpeculation, &ServedEngine::spec, &EngineSpec::speculation>("speculation", "Drafts that a step verifies.")
         .or_else("none"),
     fields::own(

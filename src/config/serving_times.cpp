@@ -24,6 +24,7 @@ struct TimesFile {
   std::optional<LinearLaw> law;
   std::filesystem::path kernels;
   bool tables = false;
+  bool rotates_apart = false;
   std::optional<std::uint32_t> graph_tokens;
   KernelModel model;
 };
@@ -45,6 +46,7 @@ constexpr Field kHostTimeFields[] = {
 };
 constexpr fields::Section kHostTimes{kHostTimeFields};
 constexpr Word<bool> kOperatorWords[] = {{"roofline", false}, {"tables", true}};
+constexpr Word<bool> kRotaryWords[] = {{"in_attention", false}, {"apart", true}};
 constexpr std::string_view kOfKernels = "a law has all of a step in it";
 constexpr Field kTimesFields[] = {
     fields::part<kLawSection, &TimesFile::law>("law", "Four constants.").or_else("none"),
@@ -60,6 +62,12 @@ constexpr Field kTimesFields[] = {
         .refuse_unless("!law&!kernels", "the profile or the law says it")
         .by("tables")
         .or_else("`\"roofline\"`"),
+    fields::word<kRotaryWords, &TimesFile::rotates_apart>(
+        "rotary",
+        "Rotary embedding and the write of KV: in the kernel of attention, "
+        "as in TensorRT-LLM, or kernels of their own, as in vLLM and SGLang.")
+        .refuse_unless("!law&!kernels", "the profile or the law says it")
+        .or_else("`\"in_attention\"`"),
     fields::time<&TimesFile::model, &KernelModel::reduce>("reduce", "us",
                                                           "With `tp`: an all-reduce, two a layer, beside its "
                                                           "bytes.")
@@ -73,6 +81,11 @@ constexpr Field kTimesFields[] = {
                                             "them: their tokens are padded, but for attention and the head; 0: none.")
         .refuse_unless("!law", kOfKernels)
         .or_else("twice `max_sequences`, at most 512"),
+    fields::time<&TimesFile::model, &KernelModel::eager_layer>("eager_layer", "us",
+                                                               "Each layer of steps with more than `graph_tokens` takes at "
+                                                               "least this: the host launches their kernels one by one.")
+        .refuse_unless("!law", kOfKernels)
+        .or_else("0"),
     fields::own(
         "host", fields::object_shape(kHostTimes),
         [](const Reading& at) { fields::read(at.value, kHostTimes, &into<TimesFile>(at).model.host); },
@@ -179,8 +192,10 @@ std::shared_ptr<const serving::StepTime> step_times(const std::optional<JsonRead
     return profiled_times(file);
   }
   const JsonReader* const at = section ? &*section : nullptr;
+  serving::ServedModel with_kernels = served;
+  with_kernels.rotates_apart = file.rotates_apart;
   return std::make_shared<serving::KernelStepTime>(
-      serving::kernels_of(served, operator_times_of(at, file, served, context.cluster.gpu), engine.token_budget,
+      serving::kernels_of(with_kernels, operator_times_of(at, file, served, context.cluster.gpu), engine.token_budget,
                           engine.max_sequences),
       file.model);
 }

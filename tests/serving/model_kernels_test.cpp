@@ -37,10 +37,10 @@ OperatorTimes roofline() {
   return OperatorTimes(of);
 }
 
-// The routed experts of a step of 256 tokens on one of `tp` x `dp` GPUs: the group's tokens choose all 64 experts, of which
-// each GPU has 64 / ep with a width of 1024 ep / (tp dp), and 4 x 256 x dp / ep rows.
+// The routed experts of a step of 256 tokens on one of `tp` x `dp` GPUs: each token chooses all 64 experts, of which
+// each GPU has 64 / ep with a width of 1024 ep / (tp dp), and 64 x 256 x dp / ep rows.
 double routed_us(std::uint32_t tp, std::uint32_t dp, std::uint32_t ep) {
-  GroupedProduct op{OperatorPrecision::kBf16, 4 * 256 * dp / ep, 4096, 1024 * ep / (tp * dp), 64 / ep, 4, 64};
+  GroupedProduct op{OperatorPrecision::kBf16, 64 * 256 * dp / ep, 4096, 1024 * ep / (tp * dp), 64 / ep, 64, 64};
   op.gated = true;
   return to_seconds(roofline().time(op).time) * 1e6;
 }
@@ -52,7 +52,9 @@ TEST(ServingModelKernels, ExpertsAreDividedAmongTheGpusThatStepTogether) {
     std::uint32_t tp, dp, ep;
   };
   const auto router_us = [&](std::uint32_t tp, std::uint32_t dp, std::uint32_t ep) {
-    return step_us(of_experts(tp, dp, ep)) - routed_us(tp, dp, ep);
+    ServedModel served = of_experts(tp, dp, ep);
+    served.model.moe->top_k = 64;
+    return step_us(served) - routed_us(tp, dp, ep);
   };
   const double router = router_us(1, 1, 1);  // the same product on each GPU
   EXPECT_GT(router, 0.0);
@@ -66,6 +68,36 @@ TEST(ServingModelKernels, ShapesOfExpertsHaveTheWeightsInCommon) {
   EXPECT_EQ(of_experts(8, 1, 1).weights_per_gpu(), of_experts(8, 1, 8).weights_per_gpu());
   const double routed = 2.0 * 64 * 3 * 1024 * 4096;  // of both layers
   EXPECT_NEAR(of_experts(1, 1, 1).weights_per_gpu() - of_experts(1, 4, 4).weights_per_gpu(), 2.0 * routed * 3 / 4, 1.0);
+}
+
+// One token reads its four experts. Of 32 that choose evenly each expert would be read but for (1 - 4 / 64)^32 = 13 %; of
+// those that have favourites fewer are.
+TEST(ServingModelKernels, ExpertsThatNoTokenChoosesAreNotRead) {
+  const KernelTables tables = kernels_of(of_experts(1, 1, 1), roofline(), 256, 16);
+  const auto us = [&](std::int64_t tokens, std::int64_t experts) {
+    GroupedProduct op{OperatorPrecision::kBf16, 4 * tokens, 4096, 1024, experts, 4, 64};
+    op.gated = true;
+    const MatrixProduct router{OperatorPrecision::kBf16, tokens, 64, 4096};
+    return to_seconds(roofline().time(op).time + roofline().time(router).time) * 1e6;
+  };
+  const Curve& down = tables.dense.at("down_proj");
+  EXPECT_NEAR(down.at(1), us(1, 4), 1e-6);
+  EXPECT_LT(down.at(32), us(32, 55));
+  EXPECT_GT(down.at(32), us(32, 38));
+}
+
+// Norm, rotary embedding and the write of KV read and write a token's 64 heads of queries and keys, of 128 numbers of two
+// bytes; the last writes 2 x 32 heads. Each has the 3 us of a kernel and goes at 0.8 of 3,000 GB/s.
+TEST(ServingModelKernels, NormsOfHeadsAndRotaryEmbeddingAreKernels) {
+  const auto qkv = [](bool norm, bool apart) {
+    ServedModel served = of_experts(1, 1, 1);
+    served.model.query_key_norm = norm;
+    served.rotates_apart = apart;
+    return kernels_of(served, roofline(), 256, 16).dense.at("qkv_proj").at(256);
+  };
+  const double heads = 3.0 + 256.0 * 64 * 128 * 4 / 2400e3;
+  EXPECT_NEAR(qkv(true, false) - qkv(false, false), heads, 1e-3);
+  EXPECT_NEAR(qkv(false, true) - qkv(false, false), heads + 3.0 + 256.0 * 64 * 128 * 4 / 2400e3, 1e-3);
 }
 
 ServedModel dense_in(OperatorPrecision precision) {
@@ -112,7 +144,7 @@ serving::Step decodes_of(std::uint32_t count) {
 }
 
 // Products of one microsecond a token, in 2 layers, and two all-reduces in each of them.
-KernelStepTime graphs_of(std::uint32_t tokens, Curve reduce = {}) {
+KernelStepTime graphs_of(std::uint32_t tokens, Curve reduce = {}, Duration eager_layer = {}) {
   KernelTables tables;
   for (const char* kernel : {"qkv_proj", "o_proj", "layernorm", "down_proj"})
     tables.dense.emplace(kernel, Curve({{1, 0.0}}));
@@ -123,7 +155,19 @@ KernelStepTime graphs_of(std::uint32_t tokens, Curve reduce = {}) {
   model.tp = reduce.empty() ? 1 : 2;
   model.measured_reduce = reduce;
   model.graph_tokens = tokens;
+  model.eager_layer = eager_layer;
   return KernelStepTime(std::move(tables), model);
+}
+
+// Three tokens take 3 us in each of 2 layers, and 100 us where the host launches their kernels; 1,000 are enough for it.
+TEST(ServingModelKernels, StepsOutsideOfGraphsWaitForTheHost) {
+  const auto us = [](std::uint32_t graph, std::uint32_t count) {
+    return to_seconds(graphs_of(graph, {}, Duration{50'000'000}).of(decodes_of(count))) * 1e6;
+  };
+  EXPECT_NEAR(us(0, 3), 100.0, 1e-9);
+  EXPECT_NEAR(us(2, 3), 100.0, 1e-9);
+  EXPECT_NEAR(us(4, 3), 8.0, 1e-9);  // padded to four
+  EXPECT_NEAR(us(0, 1000), 2000.0, 1e-9);
 }
 
 TEST(ServingModelKernels, StepsInGraphsArePadded) {

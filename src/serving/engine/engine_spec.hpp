@@ -35,6 +35,18 @@ struct Speculation {
   Duration draft{};          ///< what proposing one takes, for the whole batch
 };
 
+/// When an engine takes requests that wait, beside free blocks, budget and places.
+struct IntakeRules {
+  bool ahead = false;  ///< a step is decided when the one before it begins: who comes meanwhile is not in it
+  std::uint32_t poll_steps =
+      0;  ///< new requests are looked for after so many steps of decodes, and after each with prompts
+  std::uint32_t wait_steps = 0;   ///< beside decodes they are held back for so many steps
+  std::uint32_t wait_tokens = 0;  ///< ... unless a step with them has so many tokens; 0: the budget
+  bool prompts_alone = false;     ///< steps with prompts have no decodes
+
+  [[nodiscard]] bool operator==(const IntakeRules&) const = default;
+};
+
 struct EngineSpec {
   std::uint32_t max_sequences = 256;  ///< that run at once
   std::uint32_t token_budget = 8192;  ///< of a step
@@ -50,14 +62,16 @@ struct EngineSpec {
   std::uint32_t slice_tokens = 0;
   QueueOrder order = QueueOrder::kArrival;
   Speculation speculation{};
+  IntakeRules intake{};
   std::shared_ptr<const SchedulingPolicy> policy{};  ///< decides steps in place of vLLM's rules
 
   /// False: it has a policy, and beside it rules that a policy takes over.
   [[nodiscard]] bool leaves_rules_to_policy() const {
     return policy == nullptr || (speculation.drafts == 0 && slice_tokens == 0 && order == QueueOrder::kArrival &&
-                                 admission == Admission::kFirstChunk);
+                                 admission == Admission::kFirstChunk && intake == IntakeRules{});
   }
 };
-inline constexpr const char* kRulesOfPolicies = "remove speculation, slice_tokens, order and admission";
+inline constexpr const char* kRulesOfPolicies =
+    "remove speculation, slice_tokens, order, admission, decide_ahead, poll_steps, wait_steps and prompts_alone";
 
 }  // namespace photonrail::serving

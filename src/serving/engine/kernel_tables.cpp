@@ -189,6 +189,7 @@ Duration KernelStepTime::of(const Step& step) const {
   double us = dense_[std::min(step.tokens(), model_.max_tokens)];
   for (const auto& [kernel, curve] : tables_.per_sequence) us += curve.at(step.sequences);
   us += std::max(attention_us(step), 0.0) * model_.layers;
+  if (step.tokens() > model_.graph_tokens) us = std::max(us, to_seconds(model_.eager_layer) * 1e6 * model_.layers);
   return Duration{std::llround(us * 1e6)} + model_.host.of(step);
 }
 

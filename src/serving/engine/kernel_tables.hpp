@@ -92,6 +92,7 @@ struct KernelModel {
   Curve measured_reduce{};          ///< microseconds of bytes, in place of both where it is not empty
   std::uint32_t max_tokens = 8192;  ///< of a step
   std::uint32_t graph_tokens = 0;   ///< steps of at most so many run as CUDA graphs, with their tokens padded
+  Duration eager_layer{};           ///< a layer of other steps takes at least this, as the host launches its kernels
   HostTimes host{};
 };
 

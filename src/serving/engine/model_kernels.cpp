@@ -3,6 +3,7 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <utility>
@@ -54,6 +55,29 @@ std::vector<std::int64_t> doublings(std::int64_t least, std::int64_t most) {
 
 constexpr std::int64_t kMostCached = 1 << 17;
 
+// Share of the experts that some token of a step chooses. Routers do not choose evenly: experts are as popular as in the
+// skewed rows of the tables, by a power law of 1.2 from 1 to 0.8 of the tokens (aiconfigurator's collector).
+double chosen_share(const ExpertSpec& moe, std::int64_t tokens) {
+  constexpr std::size_t kClasses = 128;  // of popularity, each as large
+  constexpr double kPower = -0.2;
+  const double most = std::pow(std::max(1.0, 0.8 * static_cast<double>(tokens)), kPower);
+  std::array<double, kClasses> popular{};  // the most popular first
+  double sum = 0.0;
+  for (std::size_t i = 0; i < kClasses; ++i) {
+    const double rank = (static_cast<double>(i) + 0.5) / kClasses;
+    sum += popular[i] = std::pow(most + (1.0 - most) * rank, 1.0 / kPower);
+  }
+  double share = 0.0;
+  double choices = static_cast<double>(moe.top_k) / moe.experts * kClasses;  // of one token, for the classes that are left
+  for (const double each : popular) {
+    const double chosen = std::min(1.0, choices * each / sum);
+    share += (1.0 - std::pow(1.0 - chosen, static_cast<double>(tokens))) / kClasses;
+    choices -= chosen;
+    sum -= each;
+  }
+  return share;
+}
+
 class LayerKernels {
  public:
   LayerKernels(const ServedModel& served, const OperatorTimes& times)
@@ -77,11 +101,14 @@ class LayerKernels {
       const double queries = latent->query_rank == 0 ? attention_product(tokens, query + down, model_.hidden)
                                                      : attention_product(tokens, latent->query_rank + down, model_.hidden) +
                                                            attention_product(tokens, query, latent->query_rank);
-      return queries +
+      return queries + apart(tokens, model_.heads * latent->rope_head + served_.tp * latent->rope_head, down) +
              attention_product(tokens, split(model_.heads * (latent->nope_head + latent->value_head)), latent->kv_rank);
     }
     const std::uint32_t kv = std::max(model_.kv_heads, served_.tp);  // fewer heads than GPUs are copied
-    return attention_product(tokens, split((model_.heads + 2.0 * kv) * model_.head_width()), model_.hidden);
+    const double rotated = static_cast<double>(model_.heads + kv) * model_.head_width();
+    const double norm = model_.query_key_norm ? memory(4 * tokens * split(rotated)) : 0.0;  // read and written
+    return norm + apart(tokens, rotated, 2 * split(static_cast<double>(kv) * model_.head_width())) +
+           attention_product(tokens, split((model_.heads + 2.0 * kv) * model_.head_width()), model_.hidden);
   }
   [[nodiscard]] double out(std::int64_t tokens) const {
     const std::uint32_t head = model_.latent ? model_.latent->value_head : model_.head_width();
@@ -96,10 +123,9 @@ class LayerKernels {
   }
   [[nodiscard]] double experts(std::int64_t tokens) const {
     const ExpertSpec& moe = *model_.moe;
-    // Engines that step together bring as many tokens each. Experts that no token of the step chooses are not read: each
-    // token leaves one out with the same probability.
+    // Engines that step together bring as many tokens each. Experts that no token of the step chooses are not read.
     const std::int64_t all = tokens * served_.dp;
-    const double chosen = 1.0 - std::pow(1.0 - static_cast<double>(moe.top_k) / moe.experts, static_cast<double>(all));
+    const double chosen = chosen_share(moe, all);
     const double parts = static_cast<double>(served_.tp) * served_.dp / served_.ep;  // GPUs that share an expert
     GroupedProduct routed{served_.precision,
                           std::max<std::int64_t>(1, all * moe.top_k / served_.ep),
@@ -114,6 +140,12 @@ class LayerKernels {
   [[nodiscard]] double memory(std::int64_t bytes) const { return us_of(times_, MemoryBound{bytes, 1}); }
 
  private:
+  // The kernels that turn queries and keys, `rotated` wide in all, and write a GPU's KV of `kept` numbers.
+  [[nodiscard]] double apart(std::int64_t tokens, double rotated, std::int64_t kept) const {
+    if (!served_.rotates_apart) return 0.0;
+    const double written = static_cast<double>(tokens * kept) * (2.0 + served_.kv_bytes);
+    return memory(4 * tokens * split(rotated)) + memory(std::llround(written));
+  }
   // Scales of whole tensors are known from the checkpoint, so that the norm or activation before a product writes its input
   // in its precision, and only what attention returns has a kernel that casts it. Scales of blocks come from the input, and
   // a kernel of their own, which is in the table's time.

@@ -20,6 +20,7 @@ struct ServedModel {
   OperatorPrecision precision = OperatorPrecision::kBf16;  ///< of the products
   double weight_bytes = 2.0;                               ///< of a weight
   double kv_bytes = 2.0;                                   ///< of an element of the cache
+  bool rotates_apart = false;  ///< rotary embedding and the write of KV are kernels beside that of attention
 
   /// KV of a token on one GPU. Heads are copied where there are fewer than GPUs; a latent is on each of them.
   [[nodiscard]] double kv_per_gpu() const;

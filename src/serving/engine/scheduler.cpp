@@ -112,26 +112,44 @@ Scheduler::Progress Scheduler::progress(Slot slot) const {
 }
 
 const Step& Scheduler::next() {
-  // A step in which everything that ran was preempted admits nothing; the one after it does.
+  const bool had_prompts = step_.prefills > 0;
   step_.clear();
   if (spec_.policy) {
     if (has_work()) DecidedSteps(*this).next();
     return step_;
   }
   if (spec_.slice_tokens > 0) end_slices();
+  const bool alone = spec_.intake.prompts_alone;
+  sequences_.intake.look(spec_.intake, sequences_.next, !running_.empty(), had_prompts);
   std::size_t preempted = 0;
-  do {
-    preempted = step_.preempted.size();
+  const auto ran = [&](Part part) {  // false: for want of blocks
     budget_ = spec_.token_budget;
     apart_.stall_step = false;
-    run_batch();
-    step_.lacks_blocks = step_.lacks_blocks || apart_.stall_step || step_.preempted.size() > preempted;
-    while (!apart_.stall_step && step_.preempted.size() == preempted && !waiting_.empty() &&
-           running_.size() < spec_.max_sequences && budget_ > 0) {
-      if (admit(std::get<Slot>(*waiting_.begin()), budget_)) continue;
-      step_.lacks_blocks = true;
-      break;
+    run_batch(part);
+    const bool lacks = apart_.stall_step || step_.preempted.size() > preempted;
+    step_.lacks_blocks = step_.lacks_blocks || lacks;
+    return !lacks;
+  };
+  const auto known = [this](const Place& place) { return sequences_.intake.knows(std::get<1>(place)); };
+  const auto first_known = [&] { return std::find_if(waiting_.begin(), waiting_.end(), known); };
+  const auto holds_back = [&] {
+    if (spec_.intake.wait_steps == 0 || running_.empty() || first_known() == waiting_.end()) return false;
+    std::uint64_t tokens = step_.tokens();
+    for (const Place& place : waiting_) tokens += known(place) ? known_[std::get<Slot>(place)].reached : 0;
+    return sequences_.intake.holds_back(spec_.intake, tokens, spec_.token_budget);
+  };
+  // A step in which everything that ran was preempted admits nothing; the one after it does.
+  do {
+    preempted = step_.preempted.size();
+    if (ran(alone ? Part::kPrompts : Part::kAll) && !holds_back()) {
+      for (auto place = first_known(); place != waiting_.end() && running_.size() < spec_.max_sequences && budget_ > 0;
+           place = first_known()) {
+        if (admit(std::get<Slot>(*place), budget_)) continue;
+        step_.lacks_blocks = true;
+        break;
+      }
     }
+    if (alone && step_.empty() && step_.preempted.size() == preempted) ran(Part::kDecodes);
     if (step_.empty() && running_.empty() && step_.preempted.size() == preempted) give_up_delivered(false);
   } while (step_.empty() && !apart_.stall_step && step_.preempted.size() > preempted);
   return step_;
@@ -162,9 +180,11 @@ void Step::clear() {
   preempted.clear();
 }
 
-void Scheduler::run_batch() {
+void Scheduler::run_batch(Part part) {
   for (std::size_t i = 0; i < running_.size(); ++i) running_[i].now = 0;
   for (std::size_t i = 0; i < running_.size() && budget_ > 0; ++i) {
+    const bool is_prompt = running_[i].computed + 1 < running_[i].reached || running_[i].reached == running_[i].prompt;
+    if (part != Part::kAll && is_prompt != (part == Part::kPrompts)) continue;
     const std::uint32_t tokens = std::min(wanted(spec_, running_[i]), budget_);
     if (running_[i].computed + tokens > running_[i].capacity && !make_room(i, tokens)) break;
     count(running_[i], tokens, 1);

@@ -7,6 +7,7 @@
 #include "photonrail/units.hpp"
 #include "serving/engine/blocks.hpp"
 #include "serving/engine/engine_spec.hpp"
+#include "serving/engine/intake.hpp"
 
 #include <cstdint>
 #include <set>
@@ -163,7 +164,8 @@ class Scheduler {
   using Place = std::tuple<std::int64_t, std::int64_t, Slot>;  // rank, sequence
 
   [[nodiscard]] Slot make(Request request);
-  void run_batch();
+  enum class Part : std::uint8_t { kAll, kPrompts, kDecodes };
+  void run_batch(Part part);
   bool make_room(std::size_t& index, std::uint32_t tokens);
   void preempt(std::size_t index, bool slice_over = false);
   void end_slices();
@@ -193,6 +195,7 @@ class Scheduler {
   struct Sequences {  // of those that come, and of those that go to the front
     std::int64_t next = 0;
     std::int64_t front = 0;
+    Intake intake{};
   } sequences_;
   std::uint64_t preempted_in_vain_ = 0;  // by a policy, since a request got a token
   std::uint32_t budget_ = 0;

@@ -90,7 +90,7 @@ constexpr Option kOfEngines[] = {
      5},
     {"law", "", "times", R"([{"law": {"fixed_us": 10}},
         {"law": {"fixed_us": 5, "prefill_token_us": 1, "decode_us": 2, "cached_token_ns": 100}},
-        {"operators": "roofline", "host": {"step_us": 3, "request_us": 1, "token_ns": 50}},
+        {"operators": "roofline", "rotary": "in_attention", "host": {"step_us": 3, "request_us": 1, "token_ns": 50}},
         {"reduce_us": 2, "reduce_gb_per_s": 100, "graph_tokens": 0, "eager_layer_us": 4}, {"operators": "tables", "rotary": "apart"}])",
      2},
 };

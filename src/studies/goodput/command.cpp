@@ -59,7 +59,6 @@ struct GoodputCommandOptions {
   std::uint32_t seeds = 0;    ///< 0: the scenario's
   std::uint32_t jobs = 0;     ///< threads; 0: as many as cores
   bool json = false;
-  double work_limit_s = kWorkLimit;
 };
 
 std::vector<Point> points_of(const GoodputCommandOptions& options, const Registries& known) {
@@ -81,12 +80,12 @@ std::vector<Point> points_of(const GoodputCommandOptions& options, const Registr
 }
 
 // All points together: clusters that several points have count for each.
-void admit_all(const std::vector<Point>& points, const GoodputCommandOptions& options, const Registries& known) {
+void admit_all(const std::vector<Point>& points, const GoodputCommandOptions& options, const StudyContext& context) {
   WorkEstimate sum;
-  for (const Point& point : points) sum.add(about(point.file, [&] { return work_of(point.scenario, known); }));
+  for (const Point& point : points) sum.add(about(point.file, [&] { return work_of(point.scenario, context.known); }));
   std::string what = options.scenarios.front().string();
   if (options.scenarios.size() > 1) what += " and " + core::counted(options.scenarios.size() - 1, "other");
-  admit(sum, what, options.work_limit_s, Announce::kAloud, working_threads(options.jobs));
+  admit(sum, what, context.work_limit_s, Announce::kAloud, working_threads(options.jobs));
 }
 
 // An error of the scenario names its file; an error of the folder of results has its own name.
@@ -172,10 +171,11 @@ std::filesystem::path write_all(const std::filesystem::path& folder, const std::
   return report::write_page(folder, "goodput.html", choices);
 }
 
-void goodput(const GoodputCommandOptions& options, const Registries& known) {
+void goodput(const GoodputCommandOptions& options, const StudyContext& context) {
+  const Registries& known = context.known;
   const std::vector<Point> points = points_of(options, known);
   tell_warnings(points);
-  admit_all(points, options, known);
+  admit_all(points, options, context);
   const StopSignals signals(stopped_text(options.out));
   std::vector<goodput::GoodputRow> rows;
   std::vector<std::string> tallies;
@@ -227,10 +227,7 @@ void add_goodput(CLI::App& app, const StudyContext& context) {
       ->check(CLI::Range(1U, 10'000'000U));
   command->add_option("--jobs", options.jobs, "Threads (as many as cores)")->check(CLI::Range(1U, 4096U));
   command->add_flag("--json", options.json, "Print the result as JSON");
-  command->callback([kept, &context] {
-    kept->work_limit_s = context.work_limit_s;
-    goodput(*kept, context.known);
-  });
+  command->callback([kept, &context] { goodput(*kept, context); });
 }
 
 }  // namespace photonrail::command

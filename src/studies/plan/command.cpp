@@ -193,7 +193,6 @@ struct PlanCommandOptions {
   bool json = false;
   std::string shard;
   SweepLaunchOptions launch;
-  std::vector<std::filesystem::path> plugins;
   std::string model;  ///< a name of `list models`
   std::string gpu = "h200";
   std::uint32_t gpus = 64;
@@ -236,7 +235,7 @@ Plan plan_of(const PlanCommandOptions& options, const Registries& known) {
 }
 
 // The tasks are this command again, and keep what they run in shards/ of the folder.
-void launch(const Plan& asked, const PlanCommandOptions& options, const Registries& known) {
+void launch(const Plan& asked, const PlanCommandOptions& options, const StudyContext& context) {
   if (options.file.empty() || options.file == json::kStandardInput)
     throw CommandError(2, "--launcher slurm: the tasks read the plan again, so it must be a file");
   if (options.out.empty()) throw CommandError(2, "--launcher slurm: the tasks share a folder: --out DIR");
@@ -246,13 +245,13 @@ void launch(const Plan& asked, const PlanCommandOptions& options, const Registri
   const sweep::SlurmProfile profile = profile_of(options.launch, options.jobs);
   const sweep::SlurmJob job = sweep::submit_array({"plan",
                                                    own_program(),
-                                                   options.plugins,
+                                                   context.plugins,
                                                    {},
                                                    options.file,
                                                    options.set,
                                                    options.out,
                                                    {"--limit", fmt::format("{}s", options.limit_s)},
-                                                   plan::Space(asked, known).candidates()},
+                                                   plan::Space(asked, context.known).candidates()},
                                                   profile);
   std::cout << submitted(job)
             << "\nwhen it has ended the same command without --launcher puts together what its tasks found\n";
@@ -264,12 +263,13 @@ void tell_shard(const Plan& asked, const PlanCommandOptions& options, const Plan
                            core::counted(result.simulated, "run"), result.excluded, result.open);
 }
 
-void plan(const PlanCommandOptions& options, const Registries& known) {
+void plan(const PlanCommandOptions& options, const StudyContext& context) {
+  const Registries& known = context.known;
   if (options.file.empty() == options.model.empty())
     throw ConfigError("photonrail plan", "wants a file, or --model with --gpus", "photonrail plan --help");
   if (options.limit_s <= 0.0) throw ConfigError("--limit", "leaves no time", "60s, 5min, 2h");
   const Plan asked = plan_of(options, known);
-  if (options.launch.launcher == "slurm") return launch(asked, options, known);
+  if (options.launch.launcher == "slurm") return launch(asked, options, context);
   const StopSignals signals(options.out.empty() ? "stopped; --out DIR keeps what was simulated"
                                                 : "stopped; what was simulated is kept, the same command goes on");
   PlanOptions how;
@@ -346,10 +346,7 @@ void add_plan(CLI::App& app, const StudyContext& context) {
       ->type_name("I/N")
       ->needs(out);
   add_slurm(*command, options.launch, "candidates");
-  command->callback([kept, &context] {
-    kept->plugins = context.plugins;
-    plan(*kept, context.known);
-  });
+  command->callback([kept, &context] { plan(*kept, context); });
 }
 
 }  // namespace photonrail::command

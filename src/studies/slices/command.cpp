@@ -59,11 +59,11 @@ struct AllocateOptions {
   bool json = false;
 };
 
-void allocate_slices(const AllocateOptions& options, double work_limit_s, const Registries& registries) {
+void allocate_slices(const AllocateOptions& options, const StudyContext& context) {
   const AllocatorRegistry known = AllocatorRegistry::builtin();
   const AllocationStudy study = slices::read_study(options.file, parse_set(options.set), known);
-  admit(work_of(study), options.file.string(), work_limit_s);
-  const slices::AllocationOutcome outcome = outcome_of(options.file, study, known, registries);
+  admit(work_of(study), options.file.string(), context.work_limit_s);
+  const slices::AllocationOutcome outcome = outcome_of(options.file, study, known, context.known);
   std::filesystem::path page;
   if (!options.out.empty()) page = write_all(options.out, study, outcome, known);
   std::cout << (options.json ? allocation_json(study, outcome) : slices::allocation_text(study, outcome));
@@ -82,7 +82,7 @@ void add_allocate(CLI::App& app, const StudyContext& context) {
   add_set(*command, options.set, "the file");
   add_out_folder(*command, options.out, "Write result.json, jobs, maps and index.html here");
   command->add_flag("--json", options.json, "Print the result as JSON");
-  command->callback([kept, &context] { allocate_slices(*kept, context.work_limit_s, context.known); });
+  command->callback([kept, &context] { allocate_slices(*kept, context); });
 }
 
 }  // namespace photonrail::command

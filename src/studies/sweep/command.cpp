@@ -192,8 +192,6 @@ struct SweepCommandOptions {
   bool quiet = false;
   SweepLaunchOptions launch;
   double point_limit_s = 0.0;
-  double work_limit_s = kWorkLimit;
-  std::vector<std::filesystem::path> plugins;  ///< absolute: their content is part of the hash of the sweep
 };
 
 std::filesystem::path out_of(const SweepCommandOptions& options) {
@@ -282,21 +280,21 @@ void conclude(const SweepSummary& summary, const std::filesystem::path& director
 }
 
 // One point as `photonrail run` runs a scenario.
-void run_point(const Sweep& sweep, const SweepCommandOptions& options, const Registries& known) {
+void run_point(const Sweep& sweep, const SweepCommandOptions& options, const StudyContext& context) {
   if (*options.point >= sweep.points.size()) {
     throw CommandError(2, "--point " + std::to_string(*options.point) + ": the points are 0 to " +
                               std::to_string(sweep.points.size() - 1));
   }
   const SweepPoint& point = sweep.points[*options.point];
-  Scenario scenario = scenario_of(sweep, point, known);
+  Scenario scenario = scenario_of(sweep, point, context.known);
   scenario.name = point.name;
   RunOptions run;
   run.scenarios = {sweep.file.string() + ": point " + std::to_string(point.index)};
   run.out = options.out;
   run.trace = options.trace;
   run.quiet = options.quiet;
-  run.work_limit_s = options.work_limit_s;
-  run_scenarios({std::move(scenario)}, run, known);
+  run.work_limit_s = context.work_limit_s;
+  run_scenarios({std::move(scenario)}, run, context.known);
 }
 
 }  // namespace
@@ -335,12 +333,14 @@ std::string submitted(const sweep::SlurmJob& job) {
 
 namespace {
 
-void sweep(const SweepCommandOptions& options, const Registries& known) {
-  const Sweep sweep = read_sweep(options.file, parse_set(options.set), options.plugins);
+// The content of plug-ins is part of the hash of a sweep.
+void sweep(const SweepCommandOptions& options, const StudyContext& context) {
+  const Registries& known = context.known;
+  const Sweep sweep = read_sweep(options.file, parse_set(options.set), context.plugins);
   const std::uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
   if (options.dry_run)
     return dry_run(sweep, options.jobs > 0 ? std::min(options.jobs, cores) : cores, options.also.infeasible, known);
-  if (options.point) return run_point(sweep, options, known);
+  if (options.point) return run_point(sweep, options, context);
   const StopSignals signals("stopped; points that are complete are kept, the same command goes on");
   SweepOptions run;
   run.directory = out_of(options);
@@ -355,7 +355,7 @@ void sweep(const SweepCommandOptions& options, const Registries& known) {
   run.retry_failed = options.also.failed;
   run.run_infeasible = options.also.infeasible;
   run.point_limit_s = options.point_limit_s;
-  if (std::isfinite(options.work_limit_s)) run.work_limit_s = options.work_limit_s;
+  if (std::isfinite(context.work_limit_s)) run.work_limit_s = context.work_limit_s;
   run.stop = &signals.stop();
   if (options.launch.launcher == "slurm") return launch(sweep, run, options, known);
   SweepSummary summary;
@@ -444,9 +444,7 @@ void add_sweep(CLI::App& app, const StudyContext& context) {
   command->callback([command, file, kept, &context] {
     if (!command->get_subcommands().empty()) return;
     if (file->empty()) throw CommandError(2, "SWEEP.json is required (photonrail sweep --help)");
-    kept->plugins = context.plugins;
-    kept->work_limit_s = context.work_limit_s;
-    sweep(*kept, context.known);
+    sweep(*kept, context);
   });
 }
 

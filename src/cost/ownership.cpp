@@ -7,6 +7,7 @@ namespace {
 constexpr double kSecondsAYear = 365.0 * 86400.0;
 constexpr double kSecondsAnHour = 3600.0;
 constexpr double kJoulesAKwh = 3.6e6;
+constexpr double kMillion = 1e6;
 
 }  // namespace
 
@@ -19,5 +20,12 @@ double usd_per_second(const OwnershipPrices& prices, const OwnedCluster& cluster
 }
 
 double usd_of_energy(const OwnershipPrices& prices, double joules) { return joules / kJoulesAKwh * prices.usd_per_kwh; }
+
+double kwh_per_million_tokens(double watts, double tokens_per_s) { return watts / tokens_per_s * kMillion / kJoulesAKwh; }
+
+double usd_per_million_tokens(const OwnershipPrices& prices, const OwnedCluster& cluster, double watts,
+                              double tokens_per_s) {
+  return (usd_per_second(prices, cluster) + usd_of_energy(prices, watts)) / tokens_per_s * kMillion;
+}
 
 }  // namespace photonrail::cost

@@ -24,4 +24,11 @@ struct OwnedCluster {
 [[nodiscard]] double usd_per_second(const OwnershipPrices& prices, const OwnedCluster& cluster);
 [[nodiscard]] double usd_of_energy(const OwnershipPrices& prices, double joules);
 
+/// What 10^6 tokens of answers take of a cluster that draws `watts` while it gives
+/// ServingResult::steady_output_tokens_per_s of them: the end of a run, in which the last answers are given and nothing
+/// comes, is no part of them.
+[[nodiscard]] double kwh_per_million_tokens(double watts, double tokens_per_s);
+[[nodiscard]] double usd_per_million_tokens(const OwnershipPrices& prices, const OwnedCluster& cluster, double watts,
+                                            double tokens_per_s);
+
 }  // namespace photonrail::cost

@@ -27,8 +27,6 @@ using json::Json;
 
 constexpr double kSecondsADay = 86400.0;
 constexpr double kTrillion = 1e12;
-constexpr double kMillion = 1e6;
-constexpr double kJoulesAKwh = 3.6e6;
 
 /// A design that was run, with the numbers of its result by their path.
 struct BilledRow {
@@ -50,9 +48,10 @@ struct BilledRow {
   [[nodiscard]] double joules() const {
     return find("cost.energy_per_step_j").value_or(of("cost.network_energy_per_step_j"));
   }
-  /// Of training, or given to those who asked.
-  [[nodiscard]] double tokens() const { return of("tokens_per_s") * step_s() + served_tokens(); }
-  [[nodiscard]] double served_tokens() const { return of("serving.output_tokens_per_s") * step_s(); }
+  /// Of training, or given to those who asked, in the steady state.
+  [[nodiscard]] double tokens_per_s() const { return of("tokens_per_s") + served_tokens_per_s(); }
+  [[nodiscard]] double tokens() const { return tokens_per_s() * step_s(); }
+  [[nodiscard]] double served_tokens_per_s() const { return of("serving.steady_output_tokens_per_s"); }
 };
 
 std::vector<BilledRow> rows_of_sweep(const fs::path& file) {
@@ -136,9 +135,10 @@ RowCost cost_of_row(const BilledRow& row, const ResultPrices& options) {
   cost.step_usd = usd_per_second(prices, cluster) * row.step_s() + usd_of_energy(prices, row.joules());
   if (!(row.tokens() > 0.0)) return cost;
   cost.trillion_usd = cost.step_usd * kTrillion / row.tokens();
-  if (row.served_tokens() > 0.0) {
-    cost.million_usd = *cost.trillion_usd / kMillion;
-    cost.million_kwh = row.joules() / kJoulesAKwh * kMillion / row.served_tokens();
+  if (row.served_tokens_per_s() > 0.0) {
+    const double watts = row.joules() / row.step_s();
+    cost.million_usd = cost::usd_per_million_tokens(prices, cluster, watts, row.served_tokens_per_s());
+    cost.million_kwh = cost::kwh_per_million_tokens(watts, row.served_tokens_per_s());
   }
   if (options.tokens > 0.0) {
     cost.run_usd = cost.step_usd * options.tokens / row.tokens();
@@ -150,7 +150,8 @@ RowCost cost_of_row(const BilledRow& row, const ResultPrices& options) {
 std::string table_of(const std::vector<BilledRow>& rows, const ResultPrices& options) {
   std::vector<std::string> head{"design", "step",        "GPUs", "switches", "network", "power", "all that is bought",
                                 "a step", "10^12 tokens"};
-  const bool served = std::any_of(rows.begin(), rows.end(), [](const BilledRow& r) { return r.served_tokens() > 0.0; });
+  const bool served =
+      std::any_of(rows.begin(), rows.end(), [](const BilledRow& r) { return r.served_tokens_per_s() > 0.0; });
   if (served) head.insert(head.end(), {"10^6 tokens out", "their energy"});
   if (options.tokens > 0.0) head.insert(head.end(), {"the run", "days"});
   std::vector<std::vector<std::string>> cells{head};

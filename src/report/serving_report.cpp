@@ -1,6 +1,7 @@
 #include "report/serving_report.hpp"
 
 #include "core/counted.hpp"
+#include "cost/ownership.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/result.hpp"
 #include "report/output.hpp"
@@ -163,21 +164,30 @@ ByName<TimeSummary> named_parts(const ServingResult& result) {
 }
 
 using Slo = ServingResult::Slo;
-constexpr auto kSlo = outputs<Slo>(
-    {key<&Slo::ttft>("ttft_s", "The limit, if there is one."), key<&Slo::tpot>("tpot_s", "The limit, if there is one."),
-     key<&Slo::share>("share", "Of requests that kept both."), key<&Slo::per_s>("goodput_per_s", "Such requests.")});
+constexpr auto kSlo = outputs<Slo>({key<&Slo::ttft>("ttft_s", "The limit, if there is one."),
+                                    key<&Slo::tpot>("tpot_s", "The limit, if there is one."),
+                                    key<&Slo::share>("share", "Of requests that kept both."),
+                                    key<&Slo::per_s>("goodput_per_s", "Such requests, until the last answer begins.")});
 
 /// Transfers of a kind.
 struct Moved {
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
   TimeSummary time{};
+  std::optional<std::uint64_t> found{};
 };
 constexpr auto kMoved = outputs<Moved>({key<&Moved::count>("count", "How many."), key<&Moved::bytes>("bytes", "Of all."),
                                         object<kTimes, &Moved::time>("time_s", "Of one.")});
+constexpr auto kTransferred =
+    outputs<Moved>({key<&Moved::count>("count", "How many."), key<&Moved::bytes>("bytes", "Of all."),
+                    key<&Moved::found>("found_bytes", "That decode engines had, not sent."),
+                    object<kTimes, &Moved::time>("time_s", "Of one.")});
 
-std::optional<Moved> moved(std::uint64_t count, std::uint64_t bytes, const TimeSummary& time) {
-  return count > 0 ? std::optional(Moved{count, bytes, time}) : std::nullopt;
+std::optional<Moved> moved(const ServingResult& r) {
+  return r.moves > 0 ? std::optional(Moved{r.moves, r.move_bytes, r.move}) : std::nullopt;
+}
+std::optional<Moved> transferred(const ServingResult& r) {
+  return r.transfers > 0 ? std::optional(Moved{r.transfers, r.transfer_bytes, r.transfer, r.found_bytes}) : std::nullopt;
 }
 
 constexpr auto kFleet = outputs<ServingResult>(
@@ -197,6 +207,8 @@ constexpr auto kServing = outputs<ServingResult>(
      key<&ServingResult::prompt_tokens>("prompt_tokens", "Of finished requests."),
      key<&ServingResult::output_tokens>("output_tokens", "Of finished requests."),
      key<&ServingResult::output_tokens_per_s>("output_tokens_per_s", "Over the makespan."),
+     key<&ServingResult::steady_output_tokens_per_s>("steady_output_tokens_per_s",
+                                                     "Until the last answer begins: what costs are by."),
      key<&ServingResult::requests_per_s>("requests_per_s", "Over the makespan."),
      key<&ServingResult::exact>("exact_percentiles", "Else they are up to 1.6 % too long, as those of `itl_s` always are."),
      object<kTimes, &ServingResult::ttft>("ttft_s", "Time to the first token."),
@@ -206,10 +218,8 @@ constexpr auto kServing = outputs<ServingResult>(
      objects_by_name<kTimes, named_parts>("ttft_parts_s", "Parts of the time to the first token."),
      object<kSlo, &ServingResult::slo>("slo", "Where there are limits."),
      object<kRateSearch, &ServingResult::rate_search>("rate_search", "Where the greatest rate was searched for."),
-     object<kMoved, [](const ServingResult& r) { return moved(r.transfers, r.transfer_bytes, r.transfer); }>(
-         "transfers", "Of KV between engines."),
-     object<kMoved, [](const ServingResult& r) { return moved(r.moves, r.move_bytes, r.move); }>("moves",
-                                                                                                 "Of preempted KV."),
+     object<kTransferred, transferred>("transfers", "Of KV between engines."),
+     object<kMoved, moved>("moves", "Of preempted KV."),
      objects_by_name<kClass, named_classes>("classes", "Of requests, where there are some."),
      part<fleet_json>("fleet", kKeysOf<kFleet>, "Where engines failed, started or stopped."),
      objects<kEngine, &ServingResult::engines>("engines", "Each of them.")});
@@ -229,7 +239,8 @@ std::string serving_text(const ServingResult& result) {
   const bool none_counts = result.finished > 0 && result.finished == result.offered && result.e2e.count == 0;
   if (none_counts) text += ", NONE after the warm-up, so that there are no times";
   text += number("; %.4g requests/s", result.requests_per_s()) +
-          number(", %.4g output tokens/s\n", result.output_tokens_per_s());
+          number(", %.4g output tokens/s", result.output_tokens_per_s()) +
+          number(", %.4g while requests came\n", result.steady_output_tokens_per_s);
   text += "  " + pad_right("", 14);
   for (const char* head : {"mean", "p50", "p90", "p95", "p99", "most"}) text += pad_left(head, 10);
   text += "\n" + row_of("TTFT", result.ttft) + row_of("TPOT", result.tpot) + row_of("ITL", result.itl) +
@@ -268,6 +279,8 @@ std::string serving_text(const ServingResult& result) {
   if (result.transfers > 0) {
     text += "  " + core::counted(result.transfers, "KV transfer") + ", " +
             to_text(Bytes{static_cast<std::int64_t>(result.transfer_bytes)});
+    if (result.found_bytes > 0)
+      text += " beside " + to_text(Bytes{static_cast<std::int64_t>(result.found_bytes)}) + " that were there";
     if (result.transfer.count > 0)
       text += ": mean " + to_text(result.transfer.mean) + ", p99 " + to_text(result.transfer.p99);
     text += "\n";
@@ -276,11 +289,11 @@ std::string serving_text(const ServingResult& result) {
 }
 
 std::optional<double> kwh_per_million_tokens(const RunResult& result) {
-  constexpr double kJoulesAKwh = 3.6e6;
-  if (!result.serving || result.serving->output_tokens == 0 || !result.cost || !result.cost->gpu_energy_per_step_j)
-    return std::nullopt;
+  const double seconds = to_seconds(result.makespan);
+  if (!result.serving || !(result.serving->steady_output_tokens_per_s > 0.0) || !(seconds > 0.0)) return std::nullopt;
+  if (!result.cost || !result.cost->gpu_energy_per_step_j) return std::nullopt;
   const double joules = *result.cost->gpu_energy_per_step_j + result.cost->network_energy_per_step_j;
-  return joules / kJoulesAKwh * 1e6 / static_cast<double>(result.serving->output_tokens);
+  return cost::kwh_per_million_tokens(joules / seconds, result.serving->steady_output_tokens_per_s);
 }
 
 std::string energy_of_tokens_text(const RunResult& result) {

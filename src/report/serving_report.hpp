@@ -19,7 +19,7 @@ extern const fields::Section kServingKeys;
 [[nodiscard]] json::Json serving_json(const ServingResult& result);
 /// Percentiles of what a client sees, parts of the time to the first token, engines; unfinished requests first.
 [[nodiscard]] std::string serving_text(const ServingResult& result);
-/// Energy of GPUs and network for 10^6 tokens of answers; none where it is unknown, or nothing was answered.
+/// cost::kwh_per_million_tokens of GPUs and network at their mean power; none where it is unknown, or nothing was answered.
 [[nodiscard]] std::optional<double> kwh_per_million_tokens(const RunResult& result);
 /// The line that says it, or "".
 [[nodiscard]] std::string energy_of_tokens_text(const RunResult& result);

@@ -64,8 +64,9 @@ TEST(CostReport, AResultHasIt) {
   result.cost->gpu_energy_per_step_j = 300.0;
   EXPECT_EQ(Json::parse(to_json(result))["cost"]["energy_per_step_j"], 320.0);
   EXPECT_FALSE(Json::parse(to_json(result))["cost"].contains("kwh_per_million_output_tokens"));
-  // 320 J for 8 tokens are 40 J each: 4e7 J, at 3.6e6 J a kWh.
-  result.serving.emplace().output_tokens = 8;
+  // 320 J in 4 s are 80 W. For 2 tokens a second they are 40 J each: 4e7 J, at 3.6e6 J a kWh.
+  result.makespan = from_seconds(4.0);
+  result.serving.emplace().steady_output_tokens_per_s = 2.0;
   EXPECT_DOUBLE_EQ(Json::parse(to_json(result))["cost"]["kwh_per_million_output_tokens"].get<double>(), 4e7 / 3.6e6);
 }
 

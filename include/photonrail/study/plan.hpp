@@ -113,7 +113,7 @@ struct PlannedRun {
   /// Served requests that keep their limits.
   struct Served {
     double requests_per_s = 0.0;  ///< the greatest rate where it is searched, else that of arrivals
-    double tokens_per_s = 0.0;    ///< of answers, at this rate
+    double tokens_per_s = 0.0;    ///< ServingResult::steady_output_tokens_per_s
     double share = 0.0;           ///< that keeps the limits
   };
   std::optional<Served> served{};  ///< none: the job serves no requests, or they have no limits

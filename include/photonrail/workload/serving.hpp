@@ -89,7 +89,7 @@ struct ServingResult {
     std::optional<Duration> ttft{};
     std::optional<Duration> tpot{};
     double share = 0.0;  ///< of offered requests that were counted: finished within both; the others are outside
-    double per_s = 0.0;  ///< such requests a second
+    double per_s = 0.0;  ///< such requests a second, in the time of steady_output_tokens_per_s
   };
 
   /// One of the runs of a search for the greatest rate.
@@ -112,6 +112,10 @@ struct ServingResult {
   std::uint64_t warm_up = 0;        ///< of those offered, the first, whose times do not count
   std::uint64_t prompt_tokens = 0;  ///< of finished requests
   std::uint64_t output_tokens = 0;
+  /// Tokens of answers a second while requests come, without the end in which the last answers are given: those of counted
+  /// requests that finish, but of the last whose answer begins, from the first counted arrival until it begins. What costs
+  /// and energy of tokens are by.
+  double steady_output_tokens_per_s = 0.0;
   Duration makespan{};
   TimeSummary ttft, tpot, itl, e2e;
   TimeSummary parts[kTtftPartCount]{};
@@ -120,6 +124,7 @@ struct ServingResult {
   std::optional<RateSearch> rate_search;  ///< the rest of this result is of its greatest rate, else of its last run
   std::uint64_t transfers = 0;
   std::uint64_t transfer_bytes = 0;
+  std::uint64_t found_bytes = 0;   ///< that were not sent, since the decode engine had them
   TimeSummary transfer;            ///< from when its KV may go until it is there
   std::uint64_t failures = 0;      ///< of engines
   std::uint64_t restarts = 0;      ///< of requests, because their engine failed

@@ -111,7 +111,28 @@ Metrics::Metrics(const std::optional<SloSpec>& slo, std::uint64_t warm_up, const
   }
 }
 
+// An answer that another engine goes on with begins where it decodes: its tokens come at the pace of that engine.
+void Metrics::Answers::add(const ServedRequest& request) {
+  const Time begins = request.decoding == Time::never() ? request.first : std::max(request.first, request.decoding);
+  if (begins > last_begins) of_last = {};
+  last_begins = std::max(last_begins, begins);
+  for (Amount* const amount : {&all, begins == last_begins ? &of_last : nullptr}) {
+    if (amount == nullptr) continue;
+    ++amount->requests;
+    amount->tokens += request.output;
+  }
+}
+
+// Where all answers begin at once nothing is steady: then it is over the makespan.
+double Metrics::Answers::per_s(std::uint64_t Amount::*what, Duration makespan) const {
+  const Duration span = from < last_begins ? last_begins - from : Duration{};
+  if (span > Duration{} && all.requests > of_last.requests)
+    return static_cast<double>(all.*what - of_last.*what) / to_seconds(span);
+  return makespan > Duration{} ? static_cast<double>(all.*what) / to_seconds(makespan) : 0.0;
+}
+
 void Metrics::offered(const Offer& offer) {
+  if (offer.number >= warm_up_) answers_.from = std::min(answers_.from, offer.at);
   if (classes_.empty()) return;
   ++result_.classes[offer.request_class].offered;
   if (offer.number >= warm_up_) ++classes_[offer.request_class].counted;
@@ -137,7 +158,7 @@ void Metrics::finished(const ServedRequest& request) {
   if (!classes_.empty()) ++result_.classes[request.request_class].finished;
   if (result_.requests.size() < kMaxServedRows) result_.requests.push_back(request);
   if (request.number < warm_up_) return;
-  counted_from_ = std::min(counted_from_, request.arrival);
+  answers_.add(request);
   const Duration ttft = request.first - request.arrival;
   ttft_.add(ttft);
   e2e_.add(request.last - request.arrival);
@@ -167,6 +188,7 @@ ServingResult Metrics::result(std::uint64_t offered, Duration makespan) const {
   result.warm_up = std::min(offered, warm_up_);
   result.unfinished = offered - result.finished - result.refused;
   result.makespan = makespan;
+  result.steady_output_tokens_per_s = answers_.per_s(&Answers::Amount::tokens, makespan);
   result.ttft = ttft_.summary();
   result.tpot = tpot_.summary();
   result.itl = gaps_.summary();
@@ -184,8 +206,8 @@ ServingResult Metrics::result(std::uint64_t offered, Duration makespan) const {
     const std::uint64_t counted = offered - result.warm_up;
     ServingResult::Slo slo{slo_->ttft, slo_->tpot};
     if (counted > 0) slo.share = static_cast<double>(good_) / static_cast<double>(counted);
-    const Duration span = makespan - std::min(counted_from_.since_start(), makespan);
-    if (span > Duration{}) slo.per_s = static_cast<double>(good_) / to_seconds(span);
+    const double finished = static_cast<double>(std::max<std::uint64_t>(answers_.all.requests, 1));
+    slo.per_s = static_cast<double>(good_) / finished * answers_.per_s(&Answers::Amount::requests, makespan);
     result.slo = slo;
   }
   return result;

@@ -76,7 +76,20 @@ class Metrics {
   TimeSamples gaps_{0};
   std::array<TimeSamples, kTtftPartCount> parts_{};
   std::uint64_t good_ = 0;
-  Time counted_from_ = Time::never();
+  struct Answers {  // of counted requests
+    struct Amount {
+      std::uint64_t requests = 0;
+      std::uint64_t tokens = 0;
+    };
+    Time from = Time::never();  // the first arrival
+    Time last_begins{};
+    Amount all{};
+    Amount of_last{};  // that begin then
+
+    void add(const ServedRequest& request);
+    /// ServingResult::steady_output_tokens_per_s, and the same of requests.
+    [[nodiscard]] double per_s(std::uint64_t Amount::*what, Duration makespan) const;
+  } answers_;
 };
 
 }  // namespace photonrail::serving

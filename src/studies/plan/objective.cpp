@@ -21,10 +21,8 @@ double usd_a_trillion_tokens(const PlanPrices& prices, const Measured& m) {
 }
 
 double usd_a_million_tokens(const PlanPrices& prices, const Measured& m) {
-  constexpr double kMillion = 1e6;
   const cost::OwnershipPrices own{0.0, 0.0, prices.gpu_hour_usd, prices.usd_per_kwh, prices.network_years};
-  const double usd_a_second = cost::usd_per_second(own, {m.usd, m.gpus, 0.0}) + cost::usd_of_energy(own, m.draws_w);
-  return usd_a_second / m.answers_per_s * kMillion;
+  return cost::usd_per_million_tokens(own, {m.usd, m.gpus, 0.0}, m.draws_w, m.answers_per_s);
 }
 
 double value(const Plan& plan, PlanObjective objective, const Measured& m) {

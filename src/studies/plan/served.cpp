@@ -24,12 +24,14 @@ using serving::RequestSpec;
 using serving::ServingSpec;
 
 constexpr std::uint64_t kMostDrawn = 1'000'000;  // requests; of more there is no bound
+constexpr double kOfRounding = 1.0 + 1e-6;
 
 /// The requests of an open loop, which are the same at every rate.
 struct Drawn {
   std::uint64_t count = 0;
   std::vector<std::uint32_t> prompts;  // of those whose times count: what no cache can have of them
-  double answers = 0.0;                // tokens of all
+  double answers = 0.0;                // tokens of those whose times count
+  std::optional<Time> first{};         // arrival of one of these
   Time last{};                         // arrival
 };
 
@@ -45,9 +47,10 @@ Drawn drawn(const ServingSpec& spec, std::uint64_t seed) {
   while (source.next()) {
     const serving::Offer offer = source.take();
     ++of.count;
-    of.answers += offer.output;
     of.last = offer.at;
     if (offer.number < spec.warm_up) continue;
+    if (!of.first) of.first = offer.at;
+    of.answers += offer.output;
     const bool hashed = requests.trace != nullptr && !offer.keys.empty();
     const std::uint32_t cached = hashed ? offer.prompt : requests.prefix.groups > 0 ? requests.prefix.tokens : 0;
     of.prompts.push_back(offer.prompt - std::min(offer.prompt, cached));
@@ -85,9 +88,14 @@ double most_factor(const ServingSpec& spec, Drawn of) {
   const double kept = std::ceil(spec.slo->share * static_cast<double>(of.prompts.size()) * (1.0 - 1e-9));
   const double tokens = std::accumulate(of.prompts.begin(), of.prompts.begin() + static_cast<std::ptrdiff_t>(kept), 0.0);
   const double left = tokens / prompt_tokens_per_s(spec) - to_seconds(*limit);
-  constexpr double kOfRounding = 1.0 + 1e-6;
   if (left <= 0.0) return std::numeric_limits<double>::infinity();
   return to_seconds(of.last.since_start()) / left * kOfRounding;
+}
+
+// The last answer begins after the last arrival: ServingResult::steady_output_tokens_per_s is below this.
+double most_answers_per_s(const Drawn& of, double factor) {
+  const double seconds = of.first ? to_seconds(of.last - *of.first) : 0.0;
+  return seconds > 0.0 ? of.answers / seconds * factor * kOfRounding : std::numeric_limits<double>::infinity();
 }
 
 std::string percent(double share) {
@@ -111,8 +119,9 @@ ServedBound bound_of_served(const Scenario& scenario) {
   const Drawn of = known ? drawn(*spec, scenario.run.seed) : Drawn{};
   const double rate = spec->requests.arrivals_per_s();
   const double factor = known ? most_factor(*spec, of) : std::numeric_limits<double>::infinity();
-  bound.requests_per_s = spec->find_rate ? rate * factor : factor < 1.0 ? 0.0 : rate;
-  if (of.count > 0) bound.answers_per_s = bound.requests_per_s * of.answers / static_cast<double>(of.count);
+  const double times = spec->find_rate ? factor : factor < 1.0 ? 0.0 : 1.0;
+  bound.requests_per_s = rate * times;
+  if (known) bound.answers_per_s = most_answers_per_s(of, times);
   return bound;
 }
 
@@ -135,8 +144,7 @@ std::optional<PlannedRun::Served> served_of(const Scenario& scenario, const RunR
   PlannedRun::Served of;
   of.share = served.rate_search ? served.rate_search->greatest->share : served.slo->share;
   of.requests_per_s = served.rate_search ? served.rate_search->greatest->per_s : spec->requests.arrivals_per_s();
-  if (served.offered > 0)
-    of.tokens_per_s = of.requests_per_s * static_cast<double>(served.output_tokens) / static_cast<double>(served.offered);
+  of.tokens_per_s = served.steady_output_tokens_per_s;
   return of;
 }
 

@@ -15,7 +15,7 @@ namespace photonrail::plan {
 /// The most that a candidate can serve, whatever its rails and controllers do.
 struct ServedBound {
   double requests_per_s = std::numeric_limits<double>::infinity();
-  double answers_per_s = std::numeric_limits<double>::infinity();  ///< tokens
+  double answers_per_s = std::numeric_limits<double>::infinity();  ///< tokens, in the steady state
 };
 
 /// By its arrivals; and where their rate is searched, by the time that engines need at least for the prompts of the

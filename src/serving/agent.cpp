@@ -3,13 +3,31 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace photonrail::serving {
 
+namespace {
+
+// Keys of prompts are of blocks of which each engine's are multiples.
+std::uint32_t tokens_of_keys(const ServingSpec& spec) {
+  std::uint32_t tokens = 0;
+  for (const PoolSpec& pool : spec.pools) tokens = std::gcd(tokens, pool.engine.block_tokens);
+  return tokens;
+}
+
+ServingSpec with_common_keys(ServingSpec spec) {
+  const std::uint32_t tokens = tokens_of_keys(spec);
+  for (PoolSpec& pool : spec.pools) pool.engine.keys_per_block = pool.engine.block_tokens / tokens;
+  return spec;
+}
+
+}  // namespace
+
 ServingAgent::ServingAgent(const ServingSpec& spec)
-    : spec_(spec),
-      source_(spec.requests, spec.seed, spec.pools.front().engine.block_tokens),
+    : spec_(with_common_keys(spec)),
+      source_(spec_.requests, spec_.seed, tokens_of_keys(spec_)),
       state_(spec_),
       handover_(state_),
       fleet_(state_, handover_) {}
@@ -349,6 +367,7 @@ ServingResult ServingAgent::result() const {
   ServingResult result = state_.metrics.result(source_.taken(), state_.now.since_start());
   result.transfers = handover_.delivered();
   result.transfer_bytes = handover_.bytes_sent();
+  result.found_bytes = handover_.bytes_found();
   fleet_.report(result);
   state_.waves.report(result);
   for (const EngineRun& engine : state_.engines) result.engines.push_back(engine.result(state_.now));

@@ -143,6 +143,79 @@ TEST(Serving, LayersThatGoDuringPrefillAreHidden) {
   expect_books(r);
 }
 
+// A session's second prompt is the 1,000 tokens of the first, its 3, and 1,000 more. Both engines have 62 blocks of 16
+// tokens of it: 1,011 of 2,003 are computed, 11.11 ms, and sent, 101.1 MB in 2.022 ms.
+TEST(Serving, OnlyKvThatTheDecodeEngineLacksIsSent) {
+  for (const auto when : {TransferSpec::When::kAtEnd, TransferSpec::When::kLayerByLayer}) {
+    for (const bool first_at_prefill : {false, true}) {
+      ServingSpec spec = apart(when, first_at_prefill);
+      spec.requests.turns = 2;
+      spec.requests.count = 2;
+      spec.pools[0].engines.resize(1);
+      spec.pools[1].engines.resize(1);
+      for (PoolSpec& pool : spec.pools) pool.engine.prefix_caching = true;
+      const ServingResult r = served(spec);
+      expect_books(r);
+      EXPECT_EQ(r.transfer_bytes, (1000U + 1011U) * 100'000U);
+      EXPECT_EQ(r.found_bytes, 992U * 100'000U);
+      const ServedRequest& second = r.requests.back();
+      EXPECT_EQ(second.wire, 2'022 * kUs);
+      if (first_at_prefill) continue;
+      const Duration sent = when == TransferSpec::When::kAtEnd ? 2'022 * kUs : Duration{202'200'000};
+      EXPECT_EQ(second.first - second.arrival, 11'110 * kUs + sent + kMs + 20 * kUs);
+    }
+  }
+}
+
+// The common 640 tokens of all prompts go once to each of two decode engines; what is not sent was there.
+TEST(Serving, KvOfACommonPrefixIsSentOnceToEachEngine) {
+  ServingSpec spec = apart(TransferSpec::When::kAtEnd, false);
+  spec.requests.count = 20;
+  spec.requests.prefix = {1, 640};
+  for (PoolSpec& pool : spec.pools) pool.engine.prefix_caching = true;
+  spec.routing.decode = RoutePolicy::kRoundRobin;
+  const ServingResult r = served(spec);
+  EXPECT_EQ(r.found_bytes, 18U * 640U * 100'000U);
+  EXPECT_EQ(r.transfer_bytes + r.found_bytes, 20U * 1000U * 100'000U);
+}
+
+// Blocks of 48 tokens hold 624 of the common 640, and those of 16 all.
+TEST(Serving, EnginesWithUnlikeBlocksFindWhatIsCommonOnly) {
+  ServingSpec spec = apart(TransferSpec::When::kAtEnd, false);
+  spec.requests.count = 20;
+  spec.requests.prefix = {1, 640};
+  for (PoolSpec& pool : spec.pools) pool.engine.prefix_caching = true;
+  spec.pools[1].engine.block_tokens = 48;
+  spec.routing.arrivals = spec.routing.decode = RoutePolicy::kRoundRobin;
+  const ServingResult r = served(spec);
+  EXPECT_EQ(r.found_bytes, 18U * 624U * 100'000U);
+  EXPECT_EQ(r.engines[0].cached_tokens + r.engines[1].cached_tokens, 18U * 640U);
+}
+
+// 40 requests of 20 tokens come every 100 ms, and each begins its answer after 11 ms + 2 ms + 1.02 ms: 39 of them until the
+// last one begins. Where one at a time takes 10 ms + 20 x 1 ms and more come, 39 answers begin one after another.
+TEST(Serving, TheSteadyRateOfTokensHasNoTail) {
+  ServingSpec spec = apart(TransferSpec::When::kAtEnd, false);
+  spec.requests.concurrency = 0;
+  spec.requests.arrivals.kind = ArrivalLaw::Kind::kConstant;
+  spec.requests.arrivals.stages = {{10.0}};
+  spec.requests.count = 40;
+  spec.requests.output = tokens(20);
+  const ServingResult r = served(spec);
+  const double begins_s = 13e-3;  // its first decode step
+  EXPECT_NEAR(r.steady_output_tokens_per_s, 39 * 20 / (3.9 + begins_s + 1.02e-3), 1e-6);
+  EXPECT_GT(r.steady_output_tokens_per_s, r.output_tokens_per_s());
+
+  ServingSpec crowded = one_pool({kMs, 9 * kUs, {}, {}}, plain_engine());
+  crowded.pools[0].engine.max_sequences = 1;
+  crowded.requests.arrivals.stages = {{1e6}};
+  crowded.requests.count = 2000;
+  crowded.requests.input = tokens(1000);
+  crowded.requests.output = tokens(21);
+  crowded.warm_up = 10;
+  EXPECT_NEAR(served(crowded).steady_output_tokens_per_s, 21 / 30e-3, 21 / 30e-3 * 0.01);
+}
+
 TEST(Serving, WhatCannotFitIsRefusedAndAHorizonLeavesTheRestUnfinished) {
   ServingSpec spec = one_pool({10 * kMs, {}, {}, {}}, plain_engine(10));
   spec.requests.arrivals.stages = {{100.0}};
@@ -161,7 +234,7 @@ TEST(Serving, WhatCannotFitIsRefusedAndAHorizonLeavesTheRestUnfinished) {
 // Everything at once: little memory, prefixes, sessions, swap, priorities, drafts, ages of signals.
 ServingSpec busy(std::uint64_t seed) {
   EngineSpec engine = plain_engine(120);
-  engine.prefix_caching = seed % 2 == 0;
+  engine.prefix_caching = seed % 4 < 2;
   engine.token_budget = 256;
   engine.max_sequences = 12;
   engine.preemption = seed % 3 == 0 ? Preemption::kSwap : Preemption::kRecompute;
@@ -199,12 +272,17 @@ ServingSpec busy(std::uint64_t seed) {
 TEST(Serving, EveryRunKeepsItsBooksAndIsTheSameAgain) {
   std::uint64_t preemptions = 0;
   std::uint64_t cached = 0;
+  std::uint64_t found = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
     const ServingResult r = served(busy(seed));
     expect_books(r);
     EXPECT_EQ(r.offered, 300U);
     EXPECT_EQ(r.unfinished, 0U);
+    std::uint64_t whole = 0;
+    for (const ServedRequest& q : r.requests) whole += q.delivered == Time::never() ? 0 : q.prompt * std::uint64_t{100'000};
+    EXPECT_EQ(r.transfer_bytes + r.found_bytes, whole);
+    found += r.found_bytes;
     for (const auto& e : r.engines) {
       preemptions += e.preemptions;
       cached += e.cached_tokens;
@@ -217,6 +295,7 @@ TEST(Serving, EveryRunKeepsItsBooksAndIsTheSameAgain) {
   }
   EXPECT_GT(preemptions, 100U);  // or the settings would show little
   EXPECT_GT(cached, 10'000U);
+  EXPECT_GT(found, 10'000U * 100'000U);
 }
 
 TEST(Serving, RoutersAnswerByWhatTheyKnow) {

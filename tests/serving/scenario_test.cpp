@@ -254,7 +254,8 @@ TEST(ServingScenario, WhatIsAnnouncedOutlivesFailuresAndHorizons) {
     for (const char* const when : {"at_end", "layer_by_layer"}) {
       for (const bool ends_early : {false, true}) {
         const std::string serving =
-            R"("model": "llama3_8b", "requests": {"concurrency": 12, "input": 900, "output": 30, "count": 200},
+            R"("model": "llama3_8b", "requests": {"concurrency": 12, "input": 900, "output": 30, "count": 200,
+                                                   "prefix": {"groups": 3, "tokens": 700}},
                "engine": {"token_budget": 400, "max_sequences": 8}, )" +
             kLaw + R"(, "pools": [{"role": "prefill", "servers": [0, 1], "tp": 2}, {"role": "decode", "tp": 2}],
                "transfer": {"open": "at_prefill", "order": "fifo", "when": ")" +
@@ -274,6 +275,7 @@ TEST(ServingScenario, WhatIsAnnouncedOutlivesFailuresAndHorizons) {
         EXPECT_EQ(served.offered, served.finished + served.refused + served.unfinished);
         EXPECT_EQ(served.unfinished > 0, ends_early);
         EXPECT_GT(served.restarts, 0U);
+        EXPECT_GT(served.found_bytes, 0U);
         EXPECT_EQ(result.launches[3].bytes.count, static_cast<std::int64_t>(served.transfer_bytes));
         EXPECT_TRUE(std::ranges::none_of(result.notes, [](const Note& note) { return note.id == "opened-circuits"; }));
       }
@@ -479,6 +481,9 @@ TEST(ServingScenario, ATraceSaysWhichLineIsWrong) {
       "accepted");
   EXPECT_EQ(trace(R"({"timestamp": 0, "input_length": 600, "output_length": 5, "hash_ids": [0, 1]})"), "accepted");
   EXPECT_THAT(trace(R"({"timestamp": 0, "input_length": 600})"), HasSubstr("trace.csv:1"));
+  EXPECT_THAT(trace(R"({"timestamp": 0, "input_length": 600)"), HasSubstr("trace.csv:1: the text ends too early"));
+  EXPECT_THAT(trace("arrival_ms,input_tokens,output_tokens\n0,10,0\n"),
+              HasSubstr("has no requests (rows without a prompt or without an answer do not count)"));
 }
 
 }  // namespace

@@ -197,8 +197,8 @@ TEST(ServingSchedulers, TheOnlyRequestKeepsItsBlocksWhileOthersAreOnTheirWay) {
   engine.long_prefill = 16;
   engine.block_tokens = 16;
   Scheduler scheduler(engine);
-  Slot coming = 0;
-  ASSERT_TRUE(scheduler.reserve({0, 0, 32, 2, 1, 0, {}}, 32, coming));
+  const auto coming = scheduler.reserve({0, 0, 32, 2, 1, 0, {}}, 32, 32);
+  ASSERT_TRUE(coming);
   scheduler.enqueue({1, 1, 20, 1, 0, 0, {}});
   EXPECT_EQ(scheduler.next().prefill_tokens, 16U);
   scheduler.finish(Time{Duration{1}});
@@ -207,7 +207,7 @@ TEST(ServingSchedulers, TheOnlyRequestKeepsItsBlocksWhileOthersAreOnTheirWay) {
     EXPECT_TRUE(scheduler.step().preempted.empty());
     EXPECT_EQ(scheduler.running().size(), 1U);
   }
-  scheduler.release(coming);
+  scheduler.release(coming->slot);
   EXPECT_EQ(scheduler.next().prefill_tokens, 4U);
   EXPECT_EQ(scheduler.finish(Time{Duration{2}}).finished.size(), 1U);
 }

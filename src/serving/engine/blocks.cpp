@@ -11,6 +11,14 @@ std::uint64_t Content::own_key(std::uint32_t block) const {
   return core::mix64(core::mix64(request + core::kMix64Step) + block);
 }
 
+std::uint64_t Content::joined_key(std::uint32_t block) const {
+  std::uint64_t joined = per_block;
+  for (const std::uint64_t key : prompt.subspan(std::size_t{block} * per_block, per_block)) {
+    joined = core::mix64(core::mix64(joined + core::kMix64Step) + key);
+  }
+  return joined;
+}
+
 KvBlocks::KvBlocks(std::uint64_t blocks, bool keeps_contents)
     : total_(blocks), free_(blocks), keeps_contents_(keeps_contents), blocks_(1) {
   PHOTONRAIL_CHECK(blocks > 0);
@@ -87,7 +95,7 @@ void KvBlocks::release(HeldBlocks& held) {
 
 // Blocks behind the prompt are the request's own.
 std::uint32_t KvBlocks::shared(const HeldBlocks& held, const Content& content) const {
-  const std::size_t prompt = std::min(held.ids.size(), content.prompt.size());
+  const std::size_t prompt = std::min(held.ids.size(), content.shared_blocks());
   return static_cast<std::uint32_t>(std::count_if(held.ids.begin(), held.ids.begin() + static_cast<std::ptrdiff_t>(prompt),
                                                   [this](std::uint32_t id) { return blocks_[id].holders > 1; }));
 }

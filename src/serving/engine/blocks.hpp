@@ -15,13 +15,17 @@ namespace photonrail::serving {
 /// after them blocks that only this request has.
 struct Content {
   std::span<const std::uint64_t> prompt;
-  std::uint64_t request = 0;  ///< differs between requests
+  std::uint64_t request = 0;    ///< differs between requests
+  std::uint32_t per_block = 1;  ///< keys of `prompt`
 
   [[nodiscard]] std::uint64_t key(std::uint32_t block) const {
-    return block < prompt.size() ? prompt[block] : own_key(block);
+    if (per_block > 1 && block < shared_blocks()) return joined_key(block);
+    return block < shared_blocks() ? prompt[block] : own_key(block);
   }
+  [[nodiscard]] std::size_t shared_blocks() const { return per_block == 1 ? prompt.size() : prompt.size() / per_block; }
 
  private:
+  [[nodiscard]] std::uint64_t joined_key(std::uint32_t block) const;
   [[nodiscard]] std::uint64_t own_key(std::uint32_t block) const;
 };
 

@@ -63,7 +63,7 @@ std::vector<RequestView> DecidedSteps::running() const {
     const Scheduler::Known& known = of_->known_[running.slot];
     const Request& request = known.request;
     views.push_back({request.prompt, running.reached - request.prompt, request.output, running.computed, known.held.count,
-                     of_->blocks_.shared(known.held, request.contents()), request.priority, known.again});
+                     of_->blocks_.shared(known.held, request.contents(of_->spec_)), request.priority, known.again});
   }
   return views;
 }
@@ -75,30 +75,34 @@ std::vector<RequestView> DecidedSteps::waiting() const {
     const Scheduler::Known& known = of_->known_[std::get<Slot>(place)];
     const Request& request = known.request;
     const bool has = known.held.count > 0 || known.swapped;
-    const std::uint32_t found = has ? 0 : of_->blocks_.hits(request.contents(), (known.reached - 1) / block) * block;
+    const std::uint32_t found =
+        has ? 0 : of_->blocks_.hits(request.contents(of_->spec_), (known.reached - 1) / block) * block;
     views.push_back({request.prompt, known.reached - request.prompt, request.output, has ? known.computed : found,
-                     known.held.count, of_->blocks_.shared(known.held, request.contents()), request.priority, known.again});
+                     known.held.count, of_->blocks_.shared(known.held, request.contents(of_->spec_)), request.priority,
+                     known.again});
   }
   return views;
 }
 
-// Only prompts that wait for their KV to go have the blocks that the only running request lacks.
-bool DecidedSteps::waits_for_apart() const {
-  if (of_->apart_.count == 0 || of_->running_.size() != 1) return false;
+// A policy could only preempt it, to compute the same again.
+bool DecidedSteps::only_request_lacks_blocks() const {
+  if (of_->running_.size() != 1) return false;
   const EngineSpec& spec = of_->spec_;
   const Running& only = of_->running_.front();
   const std::uint32_t tokens = std::min(wanted(spec, only), spec.token_budget);
   return only.computed + tokens > only.capacity + of_->blocks_.free() * spec.block_tokens;
 }
 
-// The last of the waiting requests whose KV was delivered gives its blocks up where they are in the way.
+// The last of the waiting requests whose KV was delivered gives its blocks up where they are in the way. Where only prompts
+// whose KV is to go, or is on its way here, have what the only running request lacks, it waits for them.
 void DecidedSteps::next() {
   const EngineSpec& spec = of_->spec_;
   const Step& step = of_->step_;
   std::size_t before = 0;
   do {
     before = step.preempted.size();
-    if (waits_for_apart()) return;  // a policy could only preempt it, to compute the same again
+    while (only_request_lacks_blocks() && of_->give_up_delivered(true)) continue;
+    if (only_request_lacks_blocks() && of_->apart_.count > 0) return;
     const std::vector<RequestView> runs = running();
     const std::vector<RequestView> waits = waiting();
     const EngineView view{runs,
@@ -111,11 +115,13 @@ void DecidedSteps::next() {
                           spec.long_prefill};
     StepDecision decision = spec.policy->decide(view);
     check_decision(*spec.policy, view, decision);
-    carry_out(decision);
+    carry_out(decision, waits);
   } while (step.empty() && (step.preempted.size() > before || (of_->running_.empty() && of_->give_up_delivered(false))));
 }
 
-void DecidedSteps::carry_out(StepDecision& decision) {
+// A request that finds more than the policy was shown, since others of the step filled what was between, may need more free
+// blocks than the policy could know: then it finds no more than that.
+void DecidedSteps::carry_out(StepDecision& decision, std::span<const RequestView> waiting) {
   of_->budget_ = of_->spec_.token_budget;
   std::vector<Slot> runs;  // by their places in the view
   std::vector<Slot> waits;
@@ -136,7 +142,8 @@ void DecidedSteps::carry_out(StepDecision& decision) {
         share.request, share.tokens);
   }
   for (const StepDecision::Share& share : decision.admit) {
-    if (!of_->admit(waits[share.request], share.tokens)) {
+    if (!of_->admit(waits[share.request], share.tokens) &&
+        !of_->admit(waits[share.request], share.tokens, waiting[share.request].computed)) {
       refuse_decision(*of_->spec_.policy,
                       "admits waiting request " + std::to_string(share.request) + " without free blocks");
     }

@@ -4,6 +4,7 @@
 #include "photonrail/workload/scheduling.hpp"
 #include "serving/engine/scheduler.hpp"
 
+#include <span>
 #include <vector>
 
 namespace photonrail::serving {
@@ -17,10 +18,10 @@ class DecidedSteps {
   void next();
 
  private:
-  [[nodiscard]] bool waits_for_apart() const;
+  [[nodiscard]] bool only_request_lacks_blocks() const;
   [[nodiscard]] std::vector<RequestView> running() const;
   [[nodiscard]] std::vector<RequestView> waiting() const;
-  void carry_out(StepDecision& decision);
+  void carry_out(StepDecision& decision, std::span<const RequestView> waiting);
   void run(Running& request, std::uint32_t place, std::uint32_t tokens);
 
   Scheduler* of_;

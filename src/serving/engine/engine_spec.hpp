@@ -52,7 +52,8 @@ struct EngineSpec {
   std::uint32_t token_budget = 8192;  ///< of a step
   std::uint32_t long_prefill = 0;     ///< greatest chunk of one request; 0: the budget
   std::uint32_t block_tokens = 16;
-  std::uint64_t blocks = 0;  ///< of the KV memory
+  std::uint32_t keys_per_block = 1;  ///< of Request::keys: more than 1 where other engines have smaller blocks
+  std::uint64_t blocks = 0;          ///< of the KV memory
   bool prefix_caching = true;
   Preemption preemption = Preemption::kRecompute;
   Admission admission = Admission::kFirstChunk;

@@ -75,25 +75,32 @@ Slot Scheduler::enqueue(Request request) {
   return slot;
 }
 
-bool Scheduler::reserve(Request request, std::uint32_t computed, Slot& slot) {
-  if (blocks_for(computed, spec_.block_tokens) > blocks_.free()) return false;
-  slot = make(std::move(request));
+std::optional<Scheduler::Reserved> Scheduler::reserve(Request request, std::uint32_t computed, std::uint32_t there) {
+  const std::uint32_t hits = blocks_.hits(request.contents(spec_), std::min(computed, there - 1) / spec_.block_tokens);
+  HeldBlocks held;
+  if (!blocks_.admit(held, request.contents(spec_), hits, blocks_for(computed, spec_.block_tokens), 0)) return std::nullopt;
+  const Slot slot = make(std::move(request));
   Known& known = known_[slot];
   known.computed = computed;
-  PHOTONRAIL_CHECK(blocks_.admit(known.held, known.request.contents(), 0, blocks_for(computed, spec_.block_tokens), 0));
-  apart_.set(known_[slot], true);
-  return true;
+  known.held = std::move(held);
+  known.filled = hits;
+  apart_.set(known, true);
+  return Reserved{slot, hits * spec_.block_tokens};
 }
 
+// What came can be found from now on.
 void Scheduler::deliver(Slot slot) {
-  apart_.set(known_[slot], false);
   Known& known = known_[slot];
+  apart_.set(known, false);
+  const std::uint32_t full = known.computed / spec_.block_tokens;
+  blocks_.fill(known.held, known.request.contents(spec_), known.filled, full);
+  known.filled = full;
   known.sequence = sequences_.next++;
   waiting_.emplace(known.rank(spec_.order), known.sequence, slot);
 }
 
 std::uint32_t Scheduler::cached_tokens(const Request& request) const {
-  return blocks_.hits(request.contents(), (request.prompt + request.generated - 1) / spec_.block_tokens) *
+  return blocks_.hits(request.contents(spec_), (request.prompt + request.generated - 1) / spec_.block_tokens) *
          spec_.block_tokens;
 }
 
@@ -300,16 +307,16 @@ void Scheduler::count(Running& running, std::uint32_t tokens, int sign) {
   if (sure < running.full_at) return;
   Known& known = known_[running.slot];
   const std::uint32_t full = sure / spec_.block_tokens;
-  blocks_.fill(known.held, known.request.contents(), known.filled, full);
+  blocks_.fill(known.held, known.request.contents(spec_), known.filled, full);
   known.filled = full;
   running.full_at = (full + 1) * spec_.block_tokens;
 }
 
-bool Scheduler::admit(Slot slot, std::uint32_t most_tokens) {
+bool Scheduler::admit(Slot slot, std::uint32_t most_tokens, std::uint32_t most_found) {
   Known& known = known_[slot];
   std::uint32_t computed = 0;
   std::uint32_t tokens = most_tokens;
-  if (!give_blocks(known, computed, tokens)) return false;
+  if (!give_blocks(known, most_found, computed, tokens)) return false;
   waiting_.erase({known.rank(spec_.order), known.sequence, slot});
   Running running;
   running.slot = slot;
@@ -328,11 +335,11 @@ bool Scheduler::admit(Slot slot, std::uint32_t most_tokens) {
 }
 
 // Blocks for the first chunk of a request, of at most `tokens`, or for more where the rule says so.
-bool Scheduler::give_blocks(Known& known, std::uint32_t& computed, std::uint32_t& tokens) {
+bool Scheduler::give_blocks(Known& known, std::uint32_t most_found, std::uint32_t& computed, std::uint32_t& tokens) {
   const bool here = known.held.count > 0;  // it was delivered
   std::uint32_t hits = 0;
   if (!here && !known.swapped) {
-    hits = blocks_.hits(known.request.contents(), (known.reached - 1) / spec_.block_tokens);
+    hits = blocks_.hits(known.request.contents(spec_), std::min(known.reached - 1, most_found) / spec_.block_tokens);
     computed = hits * spec_.block_tokens;
   } else {
     computed = known.computed;
@@ -349,7 +356,7 @@ bool Scheduler::give_blocks(Known& known, std::uint32_t& computed, std::uint32_t
   }
   const std::uint32_t blocks = blocks_for(all, spec_.block_tokens);
   if (here ? !blocks_.grow(known.held, blocks)
-           : !blocks_.admit(known.held, known.request.contents(), hits, blocks, spare)) {
+           : !blocks_.admit(known.held, known.request.contents(spec_), hits, blocks, spare)) {
     return false;
   }
   if (known.swapped) {
@@ -358,7 +365,7 @@ bool Scheduler::give_blocks(Known& known, std::uint32_t& computed, std::uint32_t
     swapped_.blocks -= back;
   }
   known.swapped = false;
-  known.filled = here ? 0 : hits;
+  if (!here) known.filled = hits;
   std::uint32_t left = here ? 0 : known.reached - computed;
   if (known.again) left = known.lost - std::min(known.lost, computed);
   step_.admitted.push_back({static_cast<Slot>(&known - known_.data()), hits * spec_.block_tokens, left, known.again});

@@ -10,6 +10,7 @@
 #include "serving/engine/intake.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <tuple>
@@ -25,11 +26,11 @@ struct Request {
   std::uint32_t output = 1;         ///< tokens to generate in all
   std::uint32_t generated = 0;      ///< of these, before it came to this engine
   std::int32_t priority = 0;        ///< less is sooner
-  std::vector<std::uint64_t> keys;  ///< of the full blocks of its prompt, in the engine's blocks; may be fewer
+  std::vector<std::uint64_t> keys;  ///< of the full blocks of its prompt, EngineSpec::keys_per_block each; may be fewer
 
   /// The tokens of KV that it needs in all; the last token's is never written.
   [[nodiscard]] std::uint64_t kv_tokens() const { return std::uint64_t{prompt} + output - 1; }
-  [[nodiscard]] Content contents() const { return {keys, content}; }
+  [[nodiscard]] Content contents(const EngineSpec& engine) const { return {keys, content, engine.keys_per_block}; }
 };
 
 /// Names a request that the engine has.
@@ -105,8 +106,14 @@ class Scheduler {
   [[nodiscard]] bool fits(const Request& request) const;
 
   Slot enqueue(Request request);
-  /// Gives a request blocks for `computed` tokens that come from another engine. False where there are not enough.
-  bool reserve(Request request, std::uint32_t computed, Slot& slot);
+  /// The place of a request whose KV comes from another engine.
+  struct Reserved {
+    Slot slot = 0;
+    std::uint32_t found = 0;  ///< tokens of its beginning that are here, and need not come
+  };
+  /// Gives a request blocks for `computed` tokens, of those that another engine has, `there`; one of these comes at least.
+  /// None where there are not enough.
+  [[nodiscard]] std::optional<Reserved> reserve(Request request, std::uint32_t computed, std::uint32_t there);
   /// The tokens are there: the request may be admitted.
   void deliver(Slot slot);
   /// Tokens of the request's beginning that the engine has.
@@ -171,8 +178,9 @@ class Scheduler {
   void end_slices();
   void count(Running& running, std::uint32_t tokens, int sign);
   bool give_up_delivered(bool first);
-  bool admit(Slot slot, std::uint32_t most_tokens);
-  bool give_blocks(Known& known, std::uint32_t& computed, std::uint32_t& tokens);
+  /// `most_found`: tokens that it may find, at most.
+  bool admit(Slot slot, std::uint32_t most_tokens, std::uint32_t most_found = ~0U);
+  bool give_blocks(Known& known, std::uint32_t most_found, std::uint32_t& computed, std::uint32_t& tokens);
   void emit(Running& running, std::uint32_t tokens, Time end);
 
   EngineSpec spec_;

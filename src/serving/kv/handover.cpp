@@ -18,10 +18,11 @@ void Handover::prompts_begin(EngineRun& engine, WorkSink& sink) {
     const std::uint32_t number = LiveRequests::of_id(engine.scheduler().id(admitted.slot));
     const LiveRequest& live = state_->requests[number];
     if (live.routed || is_only_token(live) || !choose(number)) continue;
-    const std::uint64_t all = transfers_.bytes(live.context());
+    EngineRun& to = state_->decode_of(number);
+    const std::uint32_t found = to.scheduler().cached_tokens(state_->request_of(number));
     const bool layers = state_->spec.transfer.when == TransferSpec::When::kLayerByLayer;
     announced_[number] =
-        transfers_.announce(layers ? transfers_.early(all) : all, engine, state_->decode_of(number), token(number), sink);
+        transfers_.announce(transfers_.bytes(live.context() - found), layers, engine, to, token(number), sink);
   }
 }
 
@@ -81,9 +82,13 @@ void Handover::take_inbound(EngineRun& engine, WorkSink& sink) {
     Request request = state_->request_of(number);
     const std::uint32_t first = first_at_prefill() ? 1 : 0;
     request.generated += first;
-    if (!engine.scheduler().reserve(std::move(request), live.context() + first - 1, live.decode_slot)) return;
+    const auto reserved = engine.scheduler().reserve(std::move(request), live.context() + first - 1, live.context());
+    if (!reserved) return;
+    live.decode_slot = reserved->slot;
     live.reserved = true;
-    live.transfer.unsent = transfers_.bytes(live.context());
+    live.transfer = {lacking(number, reserved->found)};
+    live.transfer.unsent = live.transfer.all;
+    found_ += transfers_.bytes(live.context()) - live.transfer.all;
     if (live.times.sent == Time::never()) {
       live.times.sent = state_->now;
       live.times.wire = transfers_.alone(live.transfer.unsent, state_->prefill_of(number), engine);
@@ -91,6 +96,13 @@ void Handover::take_inbound(EngineRun& engine, WorkSink& sink) {
     engine.kv.inbound.pop_front();
     send(number, sink);
   }
+}
+
+// What was announced goes, though the engine has got more of it since.
+std::uint64_t Handover::lacking(std::uint32_t number, std::uint32_t found) const {
+  const std::uint64_t bytes = transfers_.bytes(state_->requests[number].context() - found);
+  const auto announced = announced_.find(number);
+  return announced == announced_.end() ? bytes : std::max(bytes, announced->second.all);
 }
 
 void Handover::send(std::uint32_t number, WorkSink& sink) {
@@ -107,8 +119,7 @@ void Handover::send(std::uint32_t number, WorkSink& sink) {
 // All that may go by now.
 void Handover::post(std::uint32_t number, WorkSink& sink) {
   LiveRequest& live = state_->requests[number];
-  const std::uint64_t all = transfers_.bytes(live.context());
-  const std::uint64_t kept = live.computed ? 0 : all - transfers_.early(all);
+  const std::uint64_t kept = live.computed ? 0 : live.transfer.all - transfers_.early(live.transfer.all);
   if (live.transfer.unsent <= kept) return;
   enter_announced(number, sink);
   const std::uint64_t bytes = live.transfer.unsent - kept;

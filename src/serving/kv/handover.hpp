@@ -36,6 +36,8 @@ class Handover {
   void route_stranded();
 
   [[nodiscard]] std::uint64_t bytes_sent() const { return transfers_.sent(); }
+  /// ... and not, since the decode engine had them.
+  [[nodiscard]] std::uint64_t bytes_found() const { return found_; }
   [[nodiscard]] std::uint64_t delivered() const { return delivered_; }
   /// Requests that found no decode engine.
   [[nodiscard]] std::size_t stranded() const { return stranded_.size(); }
@@ -43,6 +45,7 @@ class Handover {
  private:
   [[nodiscard]] bool choose(std::uint32_t number);
   void route(std::uint32_t number);
+  [[nodiscard]] std::uint64_t lacking(std::uint32_t number, std::uint32_t found) const;
   [[nodiscard]] bool is_only_token(const LiveRequest& live) const;
   void enter_announced(std::uint32_t number, WorkSink& sink);
   [[nodiscard]] std::uint64_t token(std::uint32_t number) const;
@@ -55,6 +58,7 @@ class Handover {
   ServingState* state_;
   Transfers transfers_;
   std::uint64_t delivered_ = 0;
+  std::uint64_t found_ = 0;                                  // bytes
   std::vector<std::uint32_t> stranded_;                      // computed, and no decode engine takes requests
   std::map<std::uint32_t, Transfers::Announced> announced_;  // by request
 };

@@ -49,12 +49,12 @@ void Transfers::post(KvTransfer& transfer, std::uint64_t bytes, const EngineRun&
   sent_ += bytes;
 }
 
-Transfers::Announced Transfers::announce(std::uint64_t bytes, const EngineRun& from, const EngineRun& to,
+Transfers::Announced Transfers::announce(std::uint64_t all, bool only_early, const EngineRun& from, const EngineRun& to,
                                          std::uint64_t token, WorkSink& sink) const {
-  Announced announced{{}, bytes};
+  Announced announced{{}, only_early ? early(all) : all, all};
   std::shared_ptr<const TaskGraph> graph;
   std::uint64_t of = 0;
-  each_share(bytes, from, to, [&](RankId sender, RankId receiver, std::uint64_t share) {
+  each_share(announced.bytes, from, to, [&](RankId sender, RankId receiver, std::uint64_t share) {
     if (std::exchange(of, share) != share) graph = message(Bytes{static_cast<std::int64_t>(share)});
     const LaunchId launch = sink.open({graph, {sender, receiver}}, {static_cast<std::uint32_t>(ServingLaunch::kKv), token});
     for (const RankId rank : {sender, receiver}) sink.announce(launch, rank);

@@ -33,10 +33,12 @@ class Transfers {
     };
     std::vector<Message> messages;
     std::uint64_t bytes = 0;
+    std::uint64_t all = 0;  ///< with those that go after the prompt is computed
   };
-  /// As post(), for bytes that go later, by enter(): under a policy that provisions circuits are asked for now.
-  [[nodiscard]] Announced announce(std::uint64_t bytes, const EngineRun& from, const EngineRun& to, std::uint64_t token,
-                                   WorkSink& sink) const;
+  /// As post(), for `all` bytes or the early ones of them, which go later, by enter(): under a policy that provisions
+  /// circuits are asked for now.
+  [[nodiscard]] Announced announce(std::uint64_t all, bool only_early, const EngineRun& from, const EngineRun& to,
+                                   std::uint64_t token, WorkSink& sink) const;
   /// They go now, of the bytes that are unsent.
   void enter(KvTransfer& transfer, const Announced& announced, WorkSink& sink);
   /// Posts `bytes` from the ranks of one engine to those of another; events have `token`.

@@ -12,6 +12,7 @@ namespace photonrail::serving {
 
 /// Counts what is left to send of one request.
 struct KvTransfer {
+  std::uint64_t all = 0;       ///< bytes that its decode engine lacks
   std::uint64_t unsent = 0;    ///< bytes that are not posted yet
   std::uint32_t messages = 0;  ///< that are on their way
 };

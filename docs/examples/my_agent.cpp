@@ -10,7 +10,11 @@ class OneAtATime : public pr::SchedulingPolicy {
   pr::StepDecision decide(const pr::EngineView& view) const override {
     const std::uint32_t most = view.longest_prefill > 0 ? view.longest_prefill : view.token_budget;
     if (!view.running.empty()) return {{}, {{0, std::min(view.running[0].wanted(), most)}}, {}};
-    return {{}, {}, {{0, std::min(view.waiting[0].wanted(), most)}}};
+    const pr::RequestView& next = view.waiting[0];
+    const std::uint32_t tokens = std::min(next.wanted(), most);
+    const bool fits = view.more_blocks(next, next.computed + tokens) <= view.free_blocks;
+    if (!fits) return {};  // others' KV that was sent here is in the way, and will go
+    return {{}, {}, {{0, tokens}}};
   }
 };
 

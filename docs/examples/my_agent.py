@@ -31,8 +31,13 @@ class OneAtATime:
     """One request after another."""
 
     def decide(self, view):
-        of, requests = ("run", view["running"]) if view["running"] else ("admit", view["waiting"])
-        return {of: [(0, min(requests[0]["wanted"], view["longest_prefill"] or view["token_budget"]))]}
+        most = view["longest_prefill"] or view["token_budget"]
+        if view["running"]:
+            return {"run": [(0, min(view["running"][0]["wanted"], most))]}
+        request = view["waiting"][0]
+        tokens = min(request["wanted"], most)
+        blocks = -(-(request["computed"] + tokens) // view["block_tokens"]) - request["blocks"]
+        return {"admit": [(0, tokens)]} if blocks <= view["free_blocks"] else {}  # else others' KV that was sent here is in the way
 
 
 known = photonrail.Registries().add_agent("adaptive_batch", AdaptiveBatch).add_scheduler("one_at_a_time", OneAtATime)

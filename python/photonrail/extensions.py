@@ -99,7 +99,7 @@ class Registries:
         return dict(_native.law_problems(self._native, text("policy", policy)))
 
     def fuzz(self, policy, cases=200, seed=1):
-        """What the policy breaks in random small jobs, with the scenario that repeats it; "" when nothing."""
+        """What the policy, or the scheduler, breaks in random small jobs, with the scenario that repeats it; "" when nothing."""
         return _native.fuzz_problem(self._native, text("policy", policy), whole("cases", cases), _seed(seed))
 
     def replay(self, algorithm, op, members, bytes=1 << 20):

@@ -5,8 +5,11 @@
 #include "photonrail/study/goodput.hpp"
 #include "photonrail/study/plan.hpp"
 #include "photonrail/study/sweep.hpp"
+#include "photonrail/testing/agent_kit.hpp"
 #include "photonrail/testing/fuzz.hpp"
 #include "photonrail/testing/laws.hpp"
+
+#include <algorithm>
 
 namespace photonrail::python {
 
@@ -146,6 +149,14 @@ py::dict law_problems(const Registries& known, const std::string& policy) {
 // What the policy breaks in random small jobs, with the scenario that repeats it; or "".
 std::string fuzz_problem(const Registries& known, const std::string& policy, std::uint32_t cases, std::uint64_t seed) {
   const Unlocked unlock;
+  const auto& schedulers = known.schedulers.all();
+  const auto& controllers = known.controllers.all();
+  const auto named = [&](const auto& of) { return of.name == policy; };
+  if (std::any_of(schedulers.begin(), schedulers.end(), named) &&
+      std::none_of(controllers.begin(), controllers.end(), named)) {
+    const testing::SchedulerFinding found = testing::fuzz_scheduler(known.schedulers, policy, cases, seed);
+    return found.problem.empty() ? std::string{} : found.problem + "\n" + found.scenario;
+  }
   testing::FuzzOptions options;
   options.cases = cases;
   options.seed = seed;

@@ -148,6 +148,8 @@ def test_schedulers():
     known = photonrail.Registries().add_scheduler("greedy", Greedy)
     assert "case 0: " in known.check_scheduler("greedy")
     assert known.check_scheduler("shortest_first") == ""
+    assert '"scheduler": "greedy"' in known.fuzz("greedy")
+    assert known.fuzz("shortest_first", cases=20) == ""
     with pytest.raises(TypeError, match="has no decide"):
         known.add_scheduler("none", object)
     wrong = {"a list": [], "a key": {"rune": []}, "a pair": {"run": [1]}}

@@ -2,6 +2,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/testing/agent_kit.hpp"
 #include "serving/engine/scheduler.hpp"
+#include "testing/asked_twice.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -17,27 +18,6 @@ namespace {
 constexpr std::uint64_t kDrawnRequests = 40;
 constexpr std::uint32_t kBlockTokens = 8;
 constexpr std::uint64_t kMostSteps = 100'000;  // 40 requests of at most 180 tokens, of which one a step at least
-
-/// Asks twice, and compares.
-class AskedTwice final : public SchedulingPolicy {
- public:
-  explicit AskedTwice(const SchedulingPolicy& inner) : inner_(inner) {}
-  [[nodiscard]] std::string name() const override { return inner_.name(); }
-  [[nodiscard]] StepDecision decide(const EngineView& view) const override {
-    StepDecision first = inner_.decide(view);
-    const StepDecision second = inner_.decide(view);
-    const auto same = [](const auto& a, const auto& b) {
-      return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                        [](const auto& x, const auto& y) { return x.request == y.request && x.tokens == y.tokens; });
-    };
-    if (first.preempt != second.preempt || !same(first.run, second.run) || !same(first.admit, second.admit))
-      throw ConfigError("", "the scheduler " + name() + " decides otherwise when it is shown the same view again");
-    return first;
-  }
-
- private:
-  const SchedulingPolicy& inner_;
-};
 
 serving::EngineSpec drawn_engine(RandomStream& draw) {
   serving::EngineSpec engine;

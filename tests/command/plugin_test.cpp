@@ -108,6 +108,15 @@ TEST_F(Plugin, WhatTheFuzzerFindsTheCommandRepeats) {
   EXPECT_THAT(again.err, HasSubstr("waits for a circuit from rank"));
 }
 
+TEST_F(Plugin, SchedulersAreFuzzedByServedRequests) {
+  EXPECT_EQ(run(with("my_agent") + "fuzz one_at_a_time --cases 20").out,
+            "20 small jobs under one_at_a_time: no promise is broken\n");
+  const Outcome found = run(with("wrong_agents") + "fuzz wrong --cases 20 --out wrong.json");
+  EXPECT_EQ(found.status, 1);
+  EXPECT_THAT(found.err, HasSubstr("the scheduler wrong breaks a promise: "));
+  EXPECT_NE(run("--plugin " + library("wrong_agents") + " run wrong.json").status, 0);
+}
+
 TEST_F(Plugin, WhatCannotBeLoadedIsAnErrorThatSaysWhy) {
   const auto fails = [&](const std::string& plugin, const std::string& why) {
     const Outcome outcome = run("--plugin '" + plugin + "' list controllers");

@@ -274,8 +274,9 @@ void add_report(CLI::App& app, ReportOptions& options) {
 
 void add_fuzz(CLI::App& app, FuzzOptions& options, const std::vector<std::filesystem::path>& plugins,
               const Registries& known) {
-  CLI::App* command = app.add_subcommand("fuzz", "Search small jobs for one in which a controller breaks a promise");
-  command->add_option("CONTROLLER", options.policy, "A name of `list controllers`")->required();
+  CLI::App* command =
+      app.add_subcommand("fuzz", "Search small jobs for one in which a controller or a scheduler breaks a promise");
+  command->add_option("NAME", options.policy, "Of `list controllers` or `list schedulers`")->required();
   command->add_option("--cases", options.cases, "How many jobs (500)")->check(CLI::Range(1U, 100'000'000U));
   command->add_option("--seed", options.seed, "Of the search (1)");
   add_out_file(*command, options.out, "Write the scenario that breaks a promise here");

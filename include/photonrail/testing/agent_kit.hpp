@@ -9,6 +9,7 @@
 
 #include "photonrail/scenario.hpp"
 #include "photonrail/workload/agent.hpp"
+#include "photonrail/workload/registry.hpp"
 #include "photonrail/workload/scheduling.hpp"
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace photonrail::testing {
@@ -118,5 +120,16 @@ class QueueView {
 /// back.
 [[nodiscard]] std::string scheduler_problem(const SchedulingPolicy& policy, std::uint32_t cases = 40,
                                             std::uint64_t seed = 1);
+
+/// What a scheduler breaks, and where.
+struct SchedulerFinding {
+  std::string problem;   ///< "": nothing
+  std::string scenario;  ///< a file that repeats it, without what it does not need
+};
+/// The same laws in `cases` drawn scenarios, in which small clusters serve requests under the scheduler of this name:
+/// engines in one pool or apart, circuits, sessions, common prefixes, failures. And: requests that came have finished or
+/// were refused, KV that was sent has arrived, all times add up, and a second run is the same.
+[[nodiscard]] SchedulerFinding fuzz_scheduler(const SchedulerRegistry& known, std::string_view name,
+                                              std::uint32_t cases = 100, std::uint64_t seed = 1);
 
 }  // namespace photonrail::testing

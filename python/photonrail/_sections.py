@@ -1391,7 +1391,8 @@ class Transfer(Section):
     #: When KV goes: whole after prefill, or all layers but the last from the beginning of the last chunk on.
     #: `"at_end"`, `"layer_by_layer"`. Default: `"at_end"`.
     when: Optional[str] = None
-    #: Those of one engine at once, or one after another. `"fair"`, `"fifo"`. Default: `"fair"`.
+    #: Those of one engine to several at once (to the same in turn), or one after another. `"fair"`, `"fifo"`. Default:
+    #: `"fair"`.
     order: Optional[str] = None
     #: When its circuits are asked for: when it goes, or, by controllers that provision, when prefill begins.
     #: `"when_sent"`, `"at_prefill"`. Default: `"when_sent"`.

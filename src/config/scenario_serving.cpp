@@ -150,7 +150,8 @@ constexpr Field kTransferFields[] = {
                                               "When KV goes: whole after prefill, or all layers but the last from the "
                                               "beginning of the last chunk on.")
         .or_else("`\"at_end\"`"),
-    fields::word<kTransferOrders, &TransferSpec::order>("order", "Those of one engine at once, or one after another.")
+    fields::word<kTransferOrders, &TransferSpec::order>(
+        "order", "Those of one engine to several at once (to the same in turn), or one after another.")
         .or_else("`\"fair\"`"),
     fields::word<kOpenings, &TransferSpec::open_at_prefill>(
         "open", "When its circuits are asked for: when it goes, or, by controllers that provision, when prefill begins.")

@@ -159,6 +159,7 @@ serving::Trace read_mooncake(const std::filesystem::path& file, const std::strin
                std::move(hashes), 0.0);
     } catch (const ConfigError& error) {
       if (error.where().starts_with(file.string())) throw;
+      if (error.where().starts_with(':')) throw ConfigError(place(file, number), error.problem(), error.hint());
       throw error.inside(place(file, number));
     }
   }
@@ -172,7 +173,9 @@ serving::Trace read_request_trace(const std::filesystem::path& file) {
   const std::string head = text.substr(0, text.find_first_of("\r\n")).substr(length_of_mark(text));
   if (head.empty()) throw ConfigError(file.string(), "is empty", kKnownColumns);
   serving::Trace trace = head.front() == '{' ? read_mooncake(file, text) : read_columns(file, columns_of(file, head));
-  if (trace.rows.empty()) throw ConfigError(file.string(), "has no requests");
+  if (trace.rows.empty())
+    throw ConfigError(file.string(), "has no requests",
+                      trace.left_out > 0 ? "rows without a prompt or without an answer do not count" : "");
   return trace;
 }
 

@@ -19,6 +19,7 @@ export const counted = (count, thing, text = `${count}`) => `${text} ${thing}${c
 
 /** The unit of a name, or undefined: { symbol, scale }. */
 export function unitOf(name) {
+  if (name.endsWith('.count')) return undefined;  // of times: "ttft_s.count"
   for (const segment of name.split(/[./]/).reverse()) {
     const end = ENDS.find((unit) => segment === unit || segment.endsWith(`_${unit}`));
     if (end) return { symbol: UNITS[end][0], scale: UNITS[end][1] };
@@ -39,7 +40,8 @@ export function labelOf(name) {
 // Quantities that names alone do not say.
 const QUANTITIES = { steady_iteration_s: 'step time', iteration_s: 'step time', 'iteration_s.0': 'first step',
   reconfiguration_ms: 'OCS reconfiguration delay', reconfiguration_us: 'OCS reconfiguration delay', port_gb_per_s: 'rate of a NIC port',
-  'goodput.share': 'goodput', 'goodput.ettr_share': 'productive time', mfu: 'model FLOPs utilisation', 'goodput.steps_per_day': 'steps a day', 'serving.rate_search.greatest.per_s': 'greatest rate within the SLO', per_s: 'arrival rate', engines: 'generation engines' };
+  'goodput.share': 'goodput', 'goodput.ettr_share': 'productive time', mfu: 'model FLOPs utilisation', 'goodput.steps_per_day': 'steps a day', 'serving.rate_search.greatest.per_s': 'greatest rate within the SLO', per_s: 'arrival rate',
+  'cost.kwh_per_million_output_tokens': 'energy of 10⁶ output tokens, kWh', 'serving.steady_output_tokens_per_s': 'output tokens per second while requests come', engines: 'generation engines' };
 
 /** A quantity for people: "/cluster/rail/reconfiguration_ms" is "OCS reconfiguration delay"; else labelOf(). */
 export function quantityOf(name) {

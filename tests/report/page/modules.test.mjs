@@ -52,6 +52,7 @@ test('names are short, sentences are whole', async () => {
 
 test('values have four digits and the prefix of their unit', () => {
   assert.equal(formatValue(0.015, 'makespan_s'), '15 ms');
+  assert.equal(formatValue(950, 'serving.ttft_s.count'), '950');  // not seconds
   assert.equal(formatValue(15, '/cluster/rail/switch/reconfiguration_ms'), '15 ms');
   assert.equal(formatValue(0.001, 'reconfiguration_ms'), '1 µs');
   assert.equal(formatValue(0.99999, 's'), '1 s');  // rounds up into the next unit

@@ -29,7 +29,8 @@ std::optional<std::uint32_t> Router::choose(std::span<const EngineRun> engines, 
   std::vector<std::uint32_t> numbers;
   known.reserve(candidates.size());
   numbers.reserve(candidates.size());
-  RouteQuestion question{0, turns_++, policy == RoutePolicy::kRandom ? draws_.next() : 0, {}};
+  std::uint64_t& turn = from == nullptr ? turns_.arrivals : turns_.kv;
+  RouteQuestion question{0, turn++, policy == RoutePolicy::kRandom ? draws_.next() : 0, {}};
   for (const std::uint32_t number : candidates) {
     const EngineRun& engine = engines[number];
     if (!engine.takes_requests()) continue;

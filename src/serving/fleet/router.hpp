@@ -26,7 +26,10 @@ class Router {
 
   RoutingSpec spec_;
   RandomStream draws_;
-  std::uint64_t turns_ = 0;
+  struct Turns {  // apart: requests and their KV come by turns
+    std::uint64_t arrivals = 0;
+    std::uint64_t kv = 0;
+  } turns_;
   Time seen_ = Time::never();          // when blocks were looked at
   std::vector<EngineSignal> signals_;  // as they were then
 };

@@ -75,8 +75,7 @@ struct Names {
 
 TEST(Callers, EveryFunctionHasOneOutsideTheTests) {
   // What programs of users call, and the command does another way; results as texts.
-  const std::set<std::string, std::less<>> for_users{"check_sweep", "compare_results", "msccl_xml", "read_task_graph",
-                                                     "with_scheduler"};
+  const std::set<std::string, std::less<>> for_users{"check_sweep", "compare_results", "msccl_xml", "read_task_graph"};
   Names names;
   for (const char* folder : {"include", "src", "tools", "python"}) {
     for (const SourceFile& file : sources_below(PHOTONRAIL_SOURCE_DIR, folder)) names.read(file);

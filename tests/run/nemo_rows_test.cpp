@@ -26,8 +26,8 @@ struct NemoModel {
   const char* preset;
   double host_ms;
 };
-const std::map<std::string, NemoModel> kNemoModels{{"qwen3-30b-a3b", {"qwen3_30b_a3b", 27.1}},
-                                                   {"qwen3-235b-a22b", {"qwen3_235b_a22b", 28.1}},
+const std::map<std::string, NemoModel> kNemoModels{{"qwen3-30b-a3b", {"qwen3_30b_a3b", 28.5}},
+                                                   {"qwen3-235b-a22b", {"qwen3_235b_a22b", 30.0}},
                                                    {"deepseek-v3", {"deepseek_v3", 75.3}}};
 constexpr std::uint32_t kPromptTokens = 110;
 

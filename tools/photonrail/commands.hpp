@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -210,15 +211,16 @@ struct StudyContext {
   const Registries& known;
   const std::vector<std::filesystem::path>& plugins;  ///< absolute: those that were loaded
   double work_limit_s = kWorkLimit;
+  std::vector<std::shared_ptr<const void>> options{};  ///< of the subcommands: parsing writes into them
 };
 /// Each in src/studies/<study>/command.cpp, with its options. The context must outlive the command.
-void add_sweep(CLI::App& app, const StudyContext& context);
+void add_sweep(CLI::App& app, StudyContext& context);
 /// Failures, recoveries and goodput over months.
-void add_goodput(CLI::App& app, const StudyContext& context);
+void add_goodput(CLI::App& app, StudyContext& context);
 /// Searches the best way to build and to run a job.
-void add_plan(CLI::App& app, const StudyContext& context);
+void add_plan(CLI::App& app, StudyContext& context);
 /// Slices of a pod. Throws CommandError with status 1 when a decision is not as the file expects it.
-void add_allocate(CLI::App& app, const StudyContext& context);
+void add_allocate(CLI::App& app, StudyContext& context);
 
 /// The exit status of a command that ran what it could: points of a sweep or rows of measured steps failed.
 inline constexpr int kSomeFailed = 3;

@@ -215,8 +215,9 @@ void goodput(const GoodputCommandOptions& options, const StudyContext& context) 
 
 }  // namespace
 
-void add_goodput(CLI::App& app, const StudyContext& context) {
+void add_goodput(CLI::App& app, StudyContext& context) {
   const auto kept = std::make_shared<GoodputCommandOptions>();
+  context.options.push_back(kept);
   GoodputCommandOptions& options = *kept;
   CLI::App* command =
       app.add_subcommand("goodput", "Failures and recoveries over months: goodput of scenarios or of a sweep's points");

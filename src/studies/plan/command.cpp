@@ -319,8 +319,9 @@ void plan(const PlanCommandOptions& options, const StudyContext& context) {
 
 }  // namespace
 
-void add_plan(CLI::App& app, const StudyContext& context) {
+void add_plan(CLI::App& app, StudyContext& context) {
   const auto kept = std::make_shared<PlanCommandOptions>();
+  context.options.push_back(kept);
   PlanCommandOptions& options = *kept;
   CLI::App* command = app.add_subcommand("plan", "Search the best shape of a job, its rails and its controller");
   CLI::Option* const file = add_input(*command, "PLAN.json", options.file, "What is free; or a question of --model");

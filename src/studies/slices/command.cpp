@@ -73,8 +73,9 @@ void allocate_slices(const AllocateOptions& options, const StudyContext& context
 
 }  // namespace
 
-void add_allocate(CLI::App& app, const StudyContext& context) {
+void add_allocate(CLI::App& app, StudyContext& context) {
   const auto kept = std::make_shared<AllocateOptions>();
+  context.options.push_back(kept);
   AllocateOptions& options = *kept;
   CLI::App* command =
       app.add_subcommand("allocate", "Cut slices from a pod of accelerators: decisions, queues, availability");

@@ -411,8 +411,9 @@ void merge(const std::filesystem::path& directory) {
 
 }  // namespace
 
-void add_sweep(CLI::App& app, const StudyContext& context) {
+void add_sweep(CLI::App& app, StudyContext& context) {
   const auto kept = std::make_shared<SweepCommandOptions>();
+  context.options.push_back(kept);
   SweepCommandOptions& options = *kept;
   CLI::App* command = app.add_subcommand("sweep", "Run the points of a sweep file; what is there already is not run again");
   CLI::Option* file = add_input(*command, "SWEEP.json", options.file, "A sweep file");

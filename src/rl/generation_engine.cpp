@@ -47,11 +47,13 @@ std::size_t GenerationEngine::samples() const {
   return scheduler.running().size() + scheduler.waiting() + inbound_.size();
 }
 
-// First come, first served.
+// First come, first served. All of the KV has come, so that none of it is looked for here.
 void GenerationEngine::bring() {
-  serving::Slot slot = 0;
-  while (!inbound_.empty() && batch_.scheduler().reserve(inbound_.front().first, inbound_.front().second, slot)) {
-    batch_.scheduler().deliver(slot);
+  while (!inbound_.empty()) {
+    const auto& [request, computed] = inbound_.front();
+    const auto reserved = batch_.scheduler().reserve(request, computed, 1);
+    if (!reserved) return;
+    batch_.scheduler().deliver(reserved->slot);
     inbound_.pop_front();
   }
 }

@@ -212,6 +212,14 @@ struct StudyContext {
   const std::vector<std::filesystem::path>& plugins;  ///< absolute: those that were loaded
   double work_limit_s = kWorkLimit;
   std::vector<std::shared_ptr<const void>> options{};  ///< of the subcommands: parsing writes into them
+
+  /// Options of a subcommand, which live as long as the context.
+  template <class Options>
+  [[nodiscard]] Options& keep() {
+    const auto kept = std::make_shared<Options>();
+    options.push_back(kept);
+    return *kept;
+  }
 };
 /// Each in src/studies/<study>/command.cpp, with its options. The context must outlive the command.
 void add_sweep(CLI::App& app, StudyContext& context);

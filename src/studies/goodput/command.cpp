@@ -22,7 +22,6 @@
 
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -216,9 +215,7 @@ void goodput(const GoodputCommandOptions& options, const StudyContext& context) 
 }  // namespace
 
 void add_goodput(CLI::App& app, StudyContext& context) {
-  const auto kept = std::make_shared<GoodputCommandOptions>();
-  context.options.push_back(kept);
-  GoodputCommandOptions& options = *kept;
+  GoodputCommandOptions& options = context.keep<GoodputCommandOptions>();
   CLI::App* command =
       app.add_subcommand("goodput", "Failures and recoveries over months: goodput of scenarios or of a sweep's points");
   add_scenarios(*command, options.scenarios)->required();
@@ -228,7 +225,7 @@ void add_goodput(CLI::App& app, StudyContext& context) {
       ->check(CLI::Range(1U, 10'000'000U));
   command->add_option("--jobs", options.jobs, "Threads (as many as cores)")->check(CLI::Range(1U, 4096U));
   command->add_flag("--json", options.json, "Print the result as JSON");
-  command->callback([kept, &context] { goodput(*kept, context); });
+  command->callback([&options, &context] { goodput(options, context); });
 }
 
 }  // namespace photonrail::command

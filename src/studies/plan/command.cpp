@@ -28,7 +28,6 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -320,9 +319,7 @@ void plan(const PlanCommandOptions& options, const StudyContext& context) {
 }  // namespace
 
 void add_plan(CLI::App& app, StudyContext& context) {
-  const auto kept = std::make_shared<PlanCommandOptions>();
-  context.options.push_back(kept);
-  PlanCommandOptions& options = *kept;
+  PlanCommandOptions& options = context.keep<PlanCommandOptions>();
   CLI::App* command = app.add_subcommand("plan", "Search the best shape of a job, its rails and its controller");
   CLI::Option* const file = add_input(*command, "PLAN.json", options.file, "What is free; or a question of --model");
   add_set(*command, options.set, "the base");
@@ -347,7 +344,7 @@ void add_plan(CLI::App& app, StudyContext& context) {
       ->type_name("I/N")
       ->needs(out);
   add_slurm(*command, options.launch, "candidates");
-  command->callback([kept, &context] { plan(*kept, context); });
+  command->callback([&options, &context] { plan(options, context); });
 }
 
 }  // namespace photonrail::command

@@ -15,7 +15,6 @@
 #include <CLI/CLI.hpp>
 
 #include <iostream>
-#include <memory>
 #include <system_error>
 
 namespace photonrail::command {
@@ -74,16 +73,14 @@ void allocate_slices(const AllocateOptions& options, const StudyContext& context
 }  // namespace
 
 void add_allocate(CLI::App& app, StudyContext& context) {
-  const auto kept = std::make_shared<AllocateOptions>();
-  context.options.push_back(kept);
-  AllocateOptions& options = *kept;
+  AllocateOptions& options = context.keep<AllocateOptions>();
   CLI::App* command =
       app.add_subcommand("allocate", "Cut slices from a pod of accelerators: decisions, queues, availability");
   add_input(*command, "FILE.json", options.file, "What to do (docs/reference/slices.md)")->required();
   add_set(*command, options.set, "the file");
   add_out_folder(*command, options.out, "Write result.json, jobs, maps and index.html here");
   command->add_flag("--json", options.json, "Print the result as JSON");
-  command->callback([kept, &context] { allocate_slices(*kept, context); });
+  command->callback([&options, &context] { allocate_slices(options, context); });
 }
 
 }  // namespace photonrail::command

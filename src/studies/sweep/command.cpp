@@ -25,7 +25,6 @@
 #include <iomanip>
 #include <iostream>
 #include <map>
-#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -412,9 +411,7 @@ void merge(const std::filesystem::path& directory) {
 }  // namespace
 
 void add_sweep(CLI::App& app, StudyContext& context) {
-  const auto kept = std::make_shared<SweepCommandOptions>();
-  context.options.push_back(kept);
-  SweepCommandOptions& options = *kept;
+  SweepCommandOptions& options = context.keep<SweepCommandOptions>();
   CLI::App* command = app.add_subcommand("sweep", "Run the points of a sweep file; what is there already is not run again");
   CLI::Option* file = add_input(*command, "SWEEP.json", options.file, "A sweep file");
   add_set(*command, options.set, "the base scenario");
@@ -440,12 +437,12 @@ void add_sweep(CLI::App& app, StudyContext& context) {
   CLI::App* status = command->add_subcommand("status", "How far a sweep is");
   CLI::App* together = command->add_subcommand("merge", "Put together what shards wrote");
   for (CLI::App* sub : {status, together}) sub->add_option("DIR", options.out, "Results of a sweep")->required();
-  status->callback([kept] { tell_status(kept->out); });
-  together->callback([kept] { merge(kept->out); });
-  command->callback([command, file, kept, &context] {
+  status->callback([&options] { tell_status(options.out); });
+  together->callback([&options] { merge(options.out); });
+  command->callback([command, file, &options, &context] {
     if (!command->get_subcommands().empty()) return;
     if (file->empty()) throw CommandError(2, "SWEEP.json is required (photonrail sweep --help)");
-    sweep(*kept, context);
+    sweep(options, context);
   });
 }
 
